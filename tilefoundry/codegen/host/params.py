@@ -1,0 +1,171 @@
+"""The tables of a host source: what each parameter must be, and how a kernel's argument record is filled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tilefoundry.codegen.dim_text import dim_text
+from tilefoundry.codegen.unit import KernelUnit
+from tilefoundry.diagnostics import CompileError
+from tilefoundry.ir.core.expr import Expr
+from tilefoundry.ir.dims import Dim, DimVar, dim_vars
+from tilefoundry.ir.shard import Layout
+from tilefoundry.runtime.abi import EntryABI, ParamABI
+
+MAX_RANK = 8  # host::kMaxRank
+MAX_ARGS_BYTES = 4096  # what every CUDA device takes as kernel parameters
+
+_DLPACK = {
+    "f64": ("kDLFloat", 64), "f32": ("kDLFloat", 32), "f16": ("kDLFloat", 16), "bf16": ("kDLBfloat", 16),
+    "fp8e4m3": ("kDLFloat8_e4m3fn", 8), "fp8e5m2": ("kDLFloat8_e5m2", 8), "f8e8m0": ("kDLFloat8_e8m0fnu", 8),
+    "i64": ("kDLInt", 64), "i32": ("kDLInt", 32), "i16": ("kDLInt", 16), "i8": ("kDLInt", 8), "u8": ("kDLUInt", 8),
+    "bool": ("kDLBool", 8),
+}  # fmt: skip
+# What a rank-0 input is in the argument record: a type of the dtype's size and alignment that needs no device header.
+_SCALARS = {
+    "f64": "double", "f32": "float", "f16": "uint16_t", "bf16": "uint16_t", "i64": "int64_t", "i32": "int32_t",
+    "i16": "int16_t", "i8": "int8_t", "u8": "uint8_t", "bool": "bool",
+}  # fmt: skip
+
+
+def is_scalar(param: ParamABI, entry: EntryABI) -> bool:
+    """Whether a parameter crosses as a plain value: a rank-0 input."""
+    return not param.type.shape and param in entry.input_params
+
+
+@dataclass
+class Tables:
+    """DimVars in order of appearance, the expressions over them, and the text of ``kParams``."""
+
+    entry: EntryABI
+    dims: list[DimVar] = field(default_factory=list)
+    derived: list[Dim] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        for param in self.entry.params:
+            if param.type.dtype.name not in _DLPACK:
+                raise CompileError(f"parameter '{param.name}' of '{self.entry.name}': {param.type.dtype} does not cross DLPack")
+            if len(param.type.shape) > MAX_RANK:
+                raise CompileError(
+                    f"parameter '{param.name}' of '{self.entry.name}' has rank {len(param.type.shape)}, at most {MAX_RANK}"
+                )
+            if is_scalar(param, self.entry) and param.type.dtype.name not in _SCALARS:
+                raise CompileError(
+                    f"rank-0 parameter '{param.name}' of '{self.entry.name}' has dtype {param.type.dtype}",
+                    remedy=f"declare it as one of {', '.join(_SCALARS)}, or as a tensor of one element",
+                )
+            for dim in param.type.shape:
+                if isinstance(dim, DimVar) and dim not in self.dims:
+                    self.dims.append(dim)
+        if not any(not is_scalar(p, self.entry) for p in self.entry.params):
+            raise CompileError(f"entry '{self.entry.name}' has no tensor parameter: nothing to compute on")
+
+    @property
+    def names(self) -> dict[Expr, str]:
+        """What the entry's body calls each DimVar."""
+        return {d: f"dim_{d.name}" for d in self.dims}
+
+    def dim(self, dim: Dim) -> str:
+        """`dim` as text for the entry's body."""
+        return dim_text(dim, self.names)
+
+    def _extent(self, dim: Dim) -> str:
+        if isinstance(dim, int):
+            return f"host::fixed({dim})"
+        if isinstance(dim, DimVar) and dim in self.dims:
+            return f"host::variable({self.dims.index(dim)})"
+        if unknown := [d.name for d in dim_vars(dim) if d not in self.dims]:
+            raise CompileError(
+                f"extent '{dim}' of '{self.entry.name}' needs {sorted(unknown)}, which is no parameter's extent by itself",
+                remedy="add a parameter that has this extent on an axis",
+            )
+        if dim not in self.derived:
+            self.derived.append(dim)
+        return f"host::derived({self.derived.index(dim)})"
+
+    def text(self) -> str:
+        """Definitions of ``kDims``, the shapes, ``kParams``, ``derive`` and ``kEntry`` (needs ``kDevice``)."""
+        lines: list[str] = []
+        rows: list[str] = []
+        aliases = dict(self.entry.aliases)
+        names = [p.name for p in self.entry.params]
+        for i, param in enumerate(self.entry.params):
+            shape = strides = "nullptr"
+            if param.type.shape:
+                shape = f"kShape{i}"
+                lines.append(f"constexpr host::Extent {shape}[] = {{{self._list(param.type.shape)}}};")
+            if (declared := declared_strides(param)) is not None:
+                strides = f"kStrides{i}"
+                lines.append(f"constexpr host::Extent {strides}[] = {{{self._list(declared)}}};")
+            code, bits = _DLPACK[param.type.dtype.name]
+            output = "true" if i >= self.entry.input_count else "false"
+            alias = names.index(aliases[param.name]) if param.name in aliases else -1
+            rank = len(param.type.shape)
+            rows.append(
+                f'    {{"{param.name}", {{{code}, {bits}, 1}}, {rank}, {shape}, {strides}, {output}, {alias}}},'
+            )
+        dims = "nullptr"
+        if self.dims:
+            dims = "kDims"
+            items = ", ".join(f'{{"{d.name}", {d.lo}, {d.hi}}}' for d in self.dims)
+            lines.insert(0, f"constexpr host::DimVar kDims[] = {{{items}}};")
+        lines += ["constexpr host::Param kParams[] = {", *rows, "};"]
+        derive = "nullptr"
+        if self.derived:
+            derive = "derive"
+            lines.append("void derive(const int64_t* dims, int64_t* values) {")
+            lines += [f"  [[maybe_unused]] const int64_t dim_{d.name} = dims[{i}];" for i, d in enumerate(self.dims)]
+            lines += [f"  values[{i}] = {self.dim(d)};" for i, d in enumerate(self.derived)]
+            lines.append("}")
+        lines.append(
+            f'constexpr host::Entry kEntry = {{"{self.entry.name}", kDevice, kParams, {len(names)}, '
+            f"{dims}, {len(self.dims)}, {derive}, {len(self.derived)}}};"
+        )
+        return "\n".join(lines)
+
+    def _list(self, dims: Sequence[Dim]) -> str:
+        return ", ".join(self._extent(d) for d in dims)
+
+
+def declared_strides(param: ParamABI) -> tuple[Dim, ...] | None:
+    """The strides that a parameter demands, or None when any do.
+
+    Raises:
+        CompileError: the layout is not a plain one over the tensor's own axes.
+    """
+    layout = param.type.layout
+    if layout is None or not param.type.shape:
+        return None
+    if not isinstance(layout, Layout):
+        raise CompileError(
+            f"parameter '{param.name}' has the layout {layout}, expected a plain one",
+            remedy="leave out the layout and reshard the parameter inside the function",
+        )
+    return None if layout.strides is None else tuple(layout.strides)
+
+
+def args_fields(unit: KernelUnit, entry: EntryABI) -> list[tuple[str, str, str]]:
+    """(type, field, initialiser) of each member of a kernel's argument record, in parameter order.
+
+    Raises:
+        CompileError: the kernel takes something that the entry does not, or more than fits in kernel parameters.
+    """
+    index = {p.name: i for i, p in enumerate(entry.params)}
+    fields: list[tuple[str, str, str]] = []
+    size = 0
+    for param in unit.abi.params:
+        if param.name not in index:
+            raise CompileError(f"kernel '{unit.name}' takes '{param.name}', which is no parameter of '{entry.name}'")
+        i = index[param.name]
+        if is_scalar(entry.params[i], entry):
+            kind = _SCALARS[param.type.dtype.name]
+            fields.append((kind, f"arg_{param.name}", f"host::scalar_arg<{kind}>(bound[{i}])"))
+            size += 8
+        else:
+            rank = len(param.type.shape)
+            fields.append((f"host::TensorArg<{rank}>", f"arg_{param.name}", f"host::tensor_arg<{rank}>(bound[{i}])"))
+            size += 8 + 16 * rank
+    if size > MAX_ARGS_BYTES:
+        raise CompileError(f"the arguments of kernel '{unit.name}' take {size} bytes, at most {MAX_ARGS_BYTES} fit")
+    return fields

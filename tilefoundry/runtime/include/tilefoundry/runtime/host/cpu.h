@@ -1,0 +1,24 @@
+// Launching kernels that were compiled for the CPU runtime.
+#pragma once
+
+#include <cstdint>
+
+#include "tilefoundry/runtime/cpu/workers.h"
+#include "tilefoundry/runtime/host/launch.h"
+
+namespace tilefoundry::host {
+
+/// A kernel of the same library: its two variants take the argument record and the number of CTAs.
+struct CpuKernel {
+  using Function = void (*)(const void* args, int64_t grid);
+  const char* name;
+  Function vector;
+  Function general;
+
+  /// Runs to completion; `device` is always the host.
+  void launch(int /*device*/, const Launch& launch) const {
+    (launch.vector ? vector : general)(launch.args, grid_of(launch, cpu::worker_count()));
+  }
+};
+
+}  // namespace tilefoundry::host
