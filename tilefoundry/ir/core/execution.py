@@ -1,0 +1,47 @@
+"""The port to whatever runs IR: a protocol and one slot.
+
+The IR knows no tensor library. The composition root fills the slot with a loader that imports the evaluator on first
+use, so that importing the IR stays cheap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+from tilefoundry.diagnostics import TileFoundryError
+
+if TYPE_CHECKING:
+    from tilefoundry.ir.core.function import Function
+    from tilefoundry.ir.core.module import Module
+
+
+class Executor(Protocol):
+    """Runs functions on tensors that the IR does not look into."""
+
+    def run(self, module: Module, function: Function, args: tuple[object, ...]) -> object:
+        """The value of `function` of `module` on one argument for each declared parameter."""
+        ...
+
+
+_loaders: list[Callable[[], Executor]] = []
+_executors: list[Executor] = []
+
+
+def set_executor_loader(loader: Callable[[], Executor]) -> None:
+    """Fills the slot; the loader is called once, when something is run for the first time."""
+    _loaders[:] = [loader]
+    _executors.clear()
+
+
+def executor() -> Executor:
+    """The executor in the slot.
+
+    Raises:
+        TileFoundryError: the slot is empty.
+    """
+    if not _executors:
+        if not _loaders:
+            raise TileFoundryError("nothing here can run functions", remedy="import tilefoundry, which brings the evaluator")
+        _executors.append(_loaders[0]())
+    return _executors[0]

@@ -1,0 +1,90 @@
+"""Function: a semantic program from parameters to a value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tilefoundry.diagnostics import SourceSpan, VerifyError, WrongTypeError, WrongValueError
+from tilefoundry.ir.core.expr import Expr, Var, type_of
+from tilefoundry.ir.core.metadata import Metadata, check_metadata, span_of
+from tilefoundry.ir.core.pattern import DimVarRangePat
+from tilefoundry.ir.core.type import CallableType, Type
+from tilefoundry.ir.types.matching import Bindings, bind_type, instantiate_type
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function of HIR.
+
+    Attributes:
+        body: the value, a DAG over `params`; None for a prototype, which has variants.
+        specializations: the extents that a variant serves.
+        variants: functions with the same parameters and return type, each for a range of one DimVar.
+        converters: (weight name, function) pairs that make a weight from raw checkpoint tensors.
+
+    Raises:
+        WrongTypeError, WrongValueError: a field is malformed, or a parameter name repeats.
+        VerifyError: the body does not have the declared return type.
+    """
+
+    name: str
+    params: tuple[Var, ...]
+    body: Expr | None
+    return_type: Type
+    specializations: tuple[DimVarRangePat, ...] = ()
+    variants: tuple[Function, ...] = ()
+    converters: tuple[tuple[str, Function], ...] = ()
+    metadata: Metadata = field(default=(), repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise WrongTypeError(f"Function: name must be a non-empty string, got {self.name!r}")
+        if not isinstance(self.params, tuple) or not all(isinstance(p, Var) for p in self.params):
+            raise WrongTypeError(f"function '{self.name}': params must be a tuple of Var, got {self.params!r}")
+        names = [p.name for p in self.params]
+        repeated = next((n for n in names if names.count(n) > 1), None)
+        if repeated is not None:
+            raise WrongValueError(f"function '{self.name}': parameter '{repeated}' is declared twice")
+        if not isinstance(self.return_type, Type):
+            raise WrongTypeError(f"function '{self.name}': return_type must be a Type, got {self.return_type!r}")
+        check_metadata(self.metadata)
+        if self.body is not None and not bind_type(self.return_type, self.body.type, None):
+            raise VerifyError(
+                f"function '{self.name}' is declared to return {self.return_type}, but its value is {self.body.type}",
+                span=span_of(self.body.metadata) or self.span,
+                remedy="change the annotation, or cast, reshape or reshard the value",
+            )
+
+    @property
+    def type(self) -> CallableType:
+        """The type of the function as a value."""
+        return CallableType(self.return_type, tuple(p.type for p in self.params))
+
+    @property
+    def span(self) -> SourceSpan | None:
+        """Where the author wrote it, when known."""
+        return span_of(self.metadata)
+
+    @property
+    def is_prototype(self) -> bool:
+        """Whether it has no body of its own."""
+        return self.body is None
+
+    def infer_type(self, args: tuple[Expr | int, ...], metadata: Metadata = ()) -> Type:
+        """The type of a call: the return type under the extents that the arguments give to the DimVars.
+
+        Raises:
+            VerifyError: the number of arguments is wrong, or one does not fit its parameter.
+        """
+        if len(args) != len(self.params):
+            names = ", ".join(p.name for p in self.params)
+            raise VerifyError(f"{self.name}: expected {len(self.params)} argument(s) ({names}), got {len(args)}")
+        bindings: Bindings = {}
+        for param, arg in zip(self.params, args, strict=True):
+            if not bind_type(param.type, type_of(arg), bindings):
+                raise VerifyError(f"{self.name}: parameter '{param.name}' has type {param.type}, got {type_of(arg)} (type mismatch)")
+        return instantiate_type(self.return_type, bindings)
+
+    def arithmetic(self, symbol: str, lhs: object, rhs: object) -> object:
+        """Python operators on calls of functions: none."""
+        return NotImplemented

@@ -1,0 +1,240 @@
+"""Module: a tree of functions with a target and topologies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType, MethodType
+from typing import Protocol, runtime_checkable
+
+from tilefoundry.diagnostics import LookupNameError, WrongTypeError, WrongValueError
+from tilefoundry.ir.core.execution import executor
+from tilefoundry.ir.core.function import Function
+from tilefoundry.ir.core.type import Type
+from tilefoundry.ir.shard.mesh import Topology
+from tilefoundry.target import Target
+
+
+@runtime_checkable
+class Definition(Protocol):
+    """What a Module holds as a function: a `Function`, or a TIR `PrimFunction`."""
+
+    @property
+    def name(self) -> str:
+        """The name in the Module."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Module:
+    """Functions, child modules, and the context that they run in. Compared by identity.
+
+    Children are taken in as copies that know their owner, so that one authored Module may be a child of several.
+
+    Attributes:
+        entry: the function that a call runs.
+        target: only the root of a tree declares one.
+        topologies: None inherits the owner's, ``()`` says "none", a tuple replaces the whole hierarchy.
+        metadata: records for people and passes.
+        methods: plain Python functions, bound to the Module (or its run-time twin) on access.
+
+    Raises:
+        WrongTypeError: a field has the wrong type.
+        WrongValueError: names are not disjoint, a topology name repeats, or a child declares a target.
+    """
+
+    name: str
+    functions: tuple[Definition, ...]
+    entry: str | None = None
+    modules: tuple[Module, ...] = ()
+    target: Target | None = None
+    topologies: tuple[Topology, ...] | None = None
+    metadata: Mapping[str, object] = field(default_factory=dict, repr=False)
+    methods: Mapping[str, Callable[..., object]] = field(default_factory=dict, repr=False)
+    owner: Module | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise WrongTypeError(f"Module: name must be a non-empty string, got {self.name!r}")
+        object.__setattr__(self, "functions", tuple(self.functions))
+        if not all(isinstance(f, Definition) for f in self.functions):
+            raise WrongTypeError(f"module '{self.name}': functions must be Functions or PrimFunctions, got {self.functions!r}")
+        if self.target is not None and not isinstance(self.target, Target):
+            raise WrongTypeError(
+                f"module '{self.name}': target must be a Target, got {self.target!r}",
+                remedy='write an instance, such as CudaTarget("nvidia.h200_sxm") or CpuTarget()',
+            )
+        if self.topologies is not None:
+            if not isinstance(self.topologies, tuple) or not all(isinstance(t, Topology) for t in self.topologies):
+                raise WrongTypeError(f"module '{self.name}': topologies must be a tuple of Topology, got {self.topologies!r}")
+            levels = [t.name for t in self.topologies]
+            if len(set(levels)) != len(levels):
+                raise WrongValueError(f"module '{self.name}': duplicate topology name in {levels}")
+        children: list[Module] = []
+        for child in self.modules:
+            if not isinstance(child, Module):
+                raise WrongTypeError(f"module '{self.name}': modules must be Modules, got {child!r}")
+            if child.target is not None:
+                raise WrongValueError(
+                    f"module '{self.name}': child '{child.name}' declares its own target", remedy="declare the target on the root only"
+                )
+            children.append(replace(child, owner=self))
+        object.__setattr__(self, "modules", tuple(children))
+        object.__setattr__(self, "metadata", MappingProxyType(dict(self.metadata)))
+        object.__setattr__(self, "methods", MappingProxyType(dict(self.methods)))
+        names = [f.name for f in self.functions] + [m.name for m in self.modules] + list(self.methods)
+        repeated = sorted({n for n in names if names.count(n) > 1})
+        if repeated:
+            raise WrongValueError(
+                f"module '{self.name}': function, child and method names must be disjoint; {', '.join(repeated)} repeat"
+            )
+
+    # -- context, through owners
+
+    def resolve_target(self) -> Target:
+        """The target that the root declares.
+
+        Raises:
+            WrongValueError: it declares none.
+        """
+        if self.target is not None:
+            return self.target
+        if self.owner is not None:
+            return self.owner.resolve_target()
+        raise WrongValueError(f"module '{self.name}' declares no target", remedy="give @module(target=...) or pass a target")
+
+    def declares_target(self) -> bool:
+        """Whether `resolve_target` has an answer."""
+        return self.target is not None or (self.owner is not None and self.owner.declares_target())
+
+    def effective_topologies(self) -> tuple[Topology, ...]:
+        """The levels in force here, outermost first; ``()`` when nobody declares any."""
+        if self.topologies is not None:
+            return self.topologies
+        return self.owner.effective_topologies() if self.owner is not None else ()
+
+    def resolve_topology(self, name: str) -> Topology:
+        """The level of this name.
+
+        Raises:
+            WrongValueError: there is none.
+        """
+        levels = self.effective_topologies()
+        for level in levels:
+            if level.name == name:
+                return level
+        raise WrongValueError(
+            f"topology '{name}' not declared by module '{self.name}'",
+            remedy=f"available levels: {', '.join(t.name for t in levels) or 'none'}",
+        )
+
+    # -- members
+
+    def function_named(self, name: str) -> tuple[Definition, ...]:
+        """The functions of this name: one or none."""
+        return tuple(f for f in self.functions if f.name == name)
+
+    def child_named(self, name: str) -> Module | None:
+        """The child of this name, or None."""
+        return next((m for m in self.modules if m.name == name), None)
+
+    def lookup(self, name: str) -> Definition:
+        """The function of this name.
+
+        Raises:
+            WrongValueError: there is none.
+        """
+        found = self.function_named(name)
+        if len(found) != 1:
+            raise WrongValueError(f"module '{self.name}' has no function '{name}'", remedy=f"it has: {self._function_names()}")
+        return found[0]
+
+    def entry_function(self) -> Definition:
+        """The entry.
+
+        Raises:
+            WrongValueError: the Module has no entry, or it names no function.
+        """
+        if self.entry is None:
+            raise WrongValueError(
+                f"module '{self.name}' has no entry", remedy=f"name one, or use lookup(name); functions: {self._function_names()}"
+            )
+        return self.lookup(self.entry)
+
+    def owns(self, function: Definition) -> bool:
+        """Whether `function` is one of these functions or their variants, by identity."""
+        return any(f is function or (isinstance(f, Function) and any(v is function for v in f.variants)) for f in self.functions)
+
+    @property
+    def weights(self) -> dict[str, Type]:
+        """The ConstTensor parameters: name to type, in function order, then parameter order.
+
+        Raises:
+            WrongValueError: one name has two types.
+        """
+        found: dict[str, Type] = {}
+        for function in self.functions:
+            for param in function.params if isinstance(function, Function) else ():
+                if param.is_const and found.setdefault(param.name, param.type) != param.type:
+                    raise WrongValueError(
+                        f"module '{self.name}': weight '{param.name}' is declared as {found[param.name]} and as {param.type}"
+                    )
+        return found
+
+    def renamed(self, name: str) -> Module:
+        """The same Module under another name."""
+        return replace(self, name=name)
+
+    # -- running
+
+    def __getattr__(self, name: str) -> object:
+        if name.startswith("_"):
+            raise LookupNameError(f"module has no attribute '{name}'")
+        for function in self.functions:
+            if function.name == name:
+                return _runner(self, function)
+        child = self.child_named(name)
+        if child is not None:
+            return child
+        if name in self.methods:
+            return MethodType(self.methods[name], self)
+        members = [f.name for f in self.functions] + [m.name for m in self.modules] + list(self.methods)
+        raise LookupNameError(f"module '{self.name}' has no function, child or method '{name}'", remedy=f"it has: {', '.join(members)}")
+
+    def forward(self, *args: object) -> object:
+        """Runs the method ``forward`` when there is one, else the entry.
+
+        Raises:
+            WrongTypeError: there is neither.
+        """
+        if "forward" in self.methods:
+            return self.methods["forward"](self, *args)
+        if self.entry is None:
+            raise WrongTypeError(
+                f"module '{self.name}' has neither a method 'forward' nor an entry", remedy=f"call one of: {self._function_names()}"
+            )
+        return _runner(self, self.entry_function())(*args)
+
+    def __call__(self, *args: object) -> object:
+        return self.forward(*args)
+
+    def _function_names(self) -> str:
+        return ", ".join(f.name for f in self.functions) or "none"
+
+
+def _runner(module: Module, function: Definition) -> Callable[..., object]:
+    """A callable that runs a function on one argument for each declared parameter."""
+    if not isinstance(function, Function):
+        raise WrongTypeError(f"'{function.name}' of module '{module.name}' is a kernel in TIR", remedy="compile the module to run it")
+
+    def run(*args: object) -> object:
+        if len(args) != len(function.params):
+            names = ", ".join(p.name for p in function.params)
+            raise WrongTypeError(
+                f"{module.name}.{function.name} takes every declared parameter ({names}), got {len(args)} argument(s)",
+                remedy="to supply weights from a checkpoint, call load(resource) first" if module.weights else None,
+            )
+        return executor().run(module, function, args)
+
+    run.__name__ = run.__qualname__ = function.name
+    return run

@@ -1,0 +1,216 @@
+"""Ops: value classes whose fields are attributes, and the registry from surface names to them.
+
+An op declares its operands as class attributes and its attributes as dataclass fields::
+
+    @register_op(category="shape")
+    @dataclass(frozen=True, slots=True)
+    class Transpose(Op):
+        x: ClassVar[ParamDef] = ParamDef()
+        perm: tuple[int, ...]
+
+        def type_rule(self, ctx: TypeContext, x: Expr) -> Type: ...
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import ClassVar, NoReturn, TypeVar
+
+from tilefoundry.diagnostics import VerifyError, WrongTypeError, WrongValueError
+from tilefoundry.ir.core.expr import Expr
+from tilefoundry.ir.core.metadata import Metadata, span_of
+from tilefoundry.ir.core.pattern import Pattern
+from tilefoundry.ir.core.type import Type
+
+
+class Missing(Enum):
+    """The default of a parameter that has none."""
+
+    MISSING = "MISSING"
+
+
+MISSING = Missing.MISSING
+
+
+@dataclass(frozen=True, slots=True)
+class ParamDef:
+    """One parameter of an op: an operand ("input") or a compile-time value ("attribute").
+
+    Attributes:
+        annotation: the annotation of an attribute.
+        pattern: what an input must look like.
+        optional: the input may be left out.
+        default: the value of a parameter that is not given; `MISSING` when it is required.
+        variadic: the input takes all remaining operands.
+        name: filled in from the class attribute.
+    """
+
+    kind: str = "input"
+    annotation: object = None
+    pattern: Pattern | None = None
+    optional: bool = False
+    default: object = MISSING
+    variadic: bool = False
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("input", "attribute"):
+            raise WrongValueError(f'ParamDef: kind must be "input" or "attribute", got {self.kind!r}')
+
+    @property
+    def required(self) -> bool:
+        """Whether a call must give this parameter."""
+        return self.default is MISSING and not self.optional and not self.variadic
+
+
+@dataclass(frozen=True, slots=True)
+class TypeContext:
+    """What a type rule knows about the call that it types, and its way to refuse it."""
+
+    op: Op
+    metadata: Metadata
+
+    def error(self, message: str, remedy: str | None = None) -> NoReturn:
+        """Raises a VerifyError that names the op and the place of the call."""
+        raise VerifyError(f"{self.op.op_name}: {message}", span=span_of(self.metadata), remedy=remedy)
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """Base of all ops. Two ops are equal when class and attributes are."""
+
+    op_name: ClassVar[str] = "op"
+    dialect: ClassVar[str] = ""
+    category: ClassVar[str] = ""
+
+    def type_rule(self, ctx: TypeContext, *args: Expr) -> Type:
+        """The type of this op's result on these operands; refuses them by `ctx.error`."""
+        raise NotImplementedError(f"{type(self).__name__} has no type rule")
+
+    def infer_type(self, args: tuple[Expr | int, ...], metadata: Metadata = ()) -> Type:
+        """The type of a call of this op.
+
+        Raises:
+            VerifyError: the operands have the wrong number or do not fit the type rule.
+        """
+        ctx = TypeContext(self, metadata)
+        inputs = inputs_of(type(self))
+        least = sum(p.required for p in inputs)
+        most = None if any(p.variadic for p in inputs) else len(inputs)
+        if len(args) < least or (most is not None and len(args) > most):
+            names = ", ".join(p.name for p in inputs)
+            ctx.error(f"expected {least if most == least else f'at least {least}'} operand(s) ({names}), got {len(args)}")
+        return self.type_rule(ctx, *args)  # type: ignore[arg-type]  # rules that accept plain ints say so
+
+    def arithmetic(self, symbol: str, lhs: object, rhs: object) -> object:
+        """Python operators on calls of this op: none, except for dim ops."""
+        return NotImplemented
+
+    def attributes(self) -> tuple[tuple[str, object], ...]:
+        """Names and values of the attributes, in declaration order."""
+        return tuple((f.name, getattr(self, f.name)) for f in dataclasses.fields(self))
+
+
+def inputs_of(cls: type[Op]) -> tuple[ParamDef, ...]:
+    """The operands that an op class declares, in order, with their names."""
+    found = {n: v for base in reversed(cls.__mro__) for n, v in vars(base).items() if isinstance(v, ParamDef)}
+    return tuple(dataclasses.replace(v, name=n) for n, v in found.items() if v.kind == "input")
+
+
+def attributes_of(cls: type[Op]) -> tuple[ParamDef, ...]:
+    """The attributes that an op class declares, in order, with their names."""
+    result = []
+    for f in dataclasses.fields(cls):
+        default: object = MISSING if f.default is dataclasses.MISSING else f.default
+        if f.default_factory is not dataclasses.MISSING:
+            default = f.default_factory()
+        result.append(ParamDef("attribute", annotation=f.type, default=default, name=f.name))
+    return tuple(result)
+
+
+@dataclass(frozen=True, slots=True)
+class OpSchema:
+    """One way to call a surface name.
+
+    Attributes:
+        params: inputs, then attributes, in the order of positional arguments.
+        build: makes the op from attributes given by keyword.
+        is_alias: the name presets attributes of another op.
+    """
+
+    dialect: str
+    category: str
+    name: str
+    params: tuple[ParamDef, ...]
+    build: Callable[..., Op]
+    is_alias: bool = False
+
+    @property
+    def inputs(self) -> tuple[ParamDef, ...]:
+        """The operands."""
+        return tuple(p for p in self.params if p.kind == "input")
+
+    @property
+    def attributes(self) -> tuple[ParamDef, ...]:
+        """The compile-time parameters."""
+        return tuple(p for p in self.params if p.kind == "attribute")
+
+
+_schemas: dict[tuple[str, str], list[OpSchema]] = {}
+OpClass = TypeVar("OpClass", bound=type[Op])
+
+
+def register_op(dialect: str = "tf", category: str = "", name: str | None = None) -> Callable[[OpClass], OpClass]:
+    """Class decorator: makes an op callable by a surface name (by default its class name in lowercase).
+
+    Raises:
+        WrongTypeError: the class is not a frozen dataclass that derives from Op.
+        WrongValueError: the name has a schema with the same inputs already.
+    """
+
+    def register(cls: OpClass) -> OpClass:
+        if not (isinstance(cls, type) and issubclass(cls, Op)) or not vars(cls).get("__dataclass_params__"):
+            raise WrongTypeError(f"register_op: {cls!r} must be a frozen dataclass that derives from Op")
+        surface = name if name is not None else cls.__name__.lower()
+        cls.op_name, cls.dialect, cls.category = surface, dialect, category
+        _add(OpSchema(dialect, category, surface, inputs_of(cls) + attributes_of(cls), cls))
+        return cls
+
+    return register
+
+
+def register_alias(
+    dialect: str, category: str, name: str, op: type[Op], preset: Mapping[str, object], params: tuple[ParamDef, ...] = ()
+) -> None:
+    """Registers a surface name for `op` with some attributes preset (``add`` is ``Binary(ADD)``).
+
+    Args:
+        params: the parameters of the surface name, when they are not those of `op` without the preset ones.
+    """
+    left = params or tuple(p for p in inputs_of(op) + attributes_of(op) if p.name not in preset)
+
+    def build(**attributes: object) -> Op:
+        return op(**{**preset, **attributes})  # type: ignore[arg-type]  # attributes are checked by the op
+
+    _add(OpSchema(dialect, category, name, left, build, is_alias=True))
+
+
+def _add(schema: OpSchema) -> None:
+    known = _schemas.setdefault((schema.dialect, schema.name), [])
+    if any(s.is_alias == schema.is_alias and s.inputs == schema.inputs for s in known):
+        raise WrongValueError(f"op '{schema.dialect}.{schema.name}' is registered already with these inputs")
+    known.append(schema)
+    known.sort(key=lambda s: not s.is_alias)  # aliases win; the sort is stable
+
+
+def schemas_named(dialect: str, name: str) -> tuple[OpSchema, ...]:
+    """The schemas of a surface name, in lookup order; empty when it names no op."""
+    return tuple(_schemas.get((dialect, name), ()))
+
+
+def op_names(dialect: str) -> tuple[str, ...]:
+    """All surface names of a dialect, sorted."""
+    return tuple(sorted(name for d, name in _schemas if d == dialect))

@@ -1,0 +1,89 @@
+"""Layouts, meshes, and how tensors are spread over them."""
+
+from tilefoundry.ir.shard.attrs import Broadcast, Dynamic, Partial, ShardAttr, Split
+from tilefoundry.ir.shard.canonical import (
+    canonical_shard_layout,
+    is_per_unit,
+    per_unit_strides,
+    shard_layout_local_shape,
+    shared_strides,
+    with_strides,
+)
+from tilefoundry.ir.shard.group import group_modes
+from tilefoundry.ir.shard.layout import (
+    EMPTY_LAYOUT,
+    ComposedLayout,
+    Layout,
+    LayoutBase,
+    apply,
+    c_order_strides,
+    cosize,
+    crd2idx,
+    flat_modes,
+    flatten,
+    idx2crd,
+    is_injective,
+    natural_strides,
+    row_major,
+    size,
+    try_c_order_strides,
+)
+from tilefoundry.ir.shard.mesh import (
+    Mesh,
+    MeshAxis,
+    Topology,
+    axis_levels,
+    composed,
+    make_mesh,
+    states_consistent_positions,
+)
+from tilefoundry.ir.shard.shard_layout import ShardLayout
+from tilefoundry.ir.shard.sugar import Placed, layout_from_sugar
+
+B = Broadcast
+P = Partial
+S = Split
+
+__all__ = [
+    "EMPTY_LAYOUT",
+    "B",
+    "Broadcast",
+    "ComposedLayout",
+    "Dynamic",
+    "Layout",
+    "LayoutBase",
+    "Mesh",
+    "MeshAxis",
+    "P",
+    "Partial",
+    "Placed",
+    "S",
+    "ShardAttr",
+    "ShardLayout",
+    "Split",
+    "Topology",
+    "apply",
+    "axis_levels",
+    "c_order_strides",
+    "canonical_shard_layout",
+    "composed",
+    "cosize",
+    "crd2idx",
+    "flat_modes",
+    "flatten",
+    "group_modes",
+    "idx2crd",
+    "is_injective",
+    "is_per_unit",
+    "layout_from_sugar",
+    "make_mesh",
+    "natural_strides",
+    "per_unit_strides",
+    "row_major",
+    "shard_layout_local_shape",
+    "shared_strides",
+    "size",
+    "states_consistent_positions",
+    "try_c_order_strides",
+    "with_strides",
+]

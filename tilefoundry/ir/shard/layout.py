@@ -1,0 +1,263 @@
+"""Layouts: from a logical coordinate to an element index, as shape and strides (the flat core of CuTe's layouts)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tilefoundry.diagnostics import WrongTypeError, WrongValueError
+from tilefoundry.ir.dims.arith import dim_add, dim_mul, dim_product
+from tilefoundry.ir.dims.format import format_dim
+from tilefoundry.ir.dims.normal_form import normalize_dim
+from tilefoundry.ir.dims.ops import Dim, is_dim_operand
+
+IntTuple = tuple["Dim | IntTuple", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutBase:
+    """Base of `Layout` and `ComposedLayout`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout(LayoutBase):
+    """Shape and strides, both nested alike; no offset.
+
+    Attributes:
+        strides: in elements. None means "not decided": a Reshard decides them; the algebra reads them as the prefix
+            product of the shape (column-major). ``()`` with shape ``()`` is a scalar.
+
+    Raises:
+        WrongTypeError: a shape or stride is neither an extent nor a tuple.
+        WrongValueError: the two are nested differently, or an extent is negative.
+    """
+
+    shape: IntTuple
+    strides: IntTuple | None = None
+
+    def __post_init__(self) -> None:
+        shape = _normalized("shape", self.shape)
+        object.__setattr__(self, "shape", shape)
+        for extent in flatten(shape):
+            if isinstance(extent, int) and extent < 0:
+                raise WrongValueError(f"Layout: extents must not be negative, got {self.shape}")
+        if self.strides is not None:
+            strides = _normalized("strides", self.strides)
+            if not _congruent(shape, strides):
+                raise WrongValueError(f"Layout: shape {self.shape} and strides {self.strides} are nested differently")
+            object.__setattr__(self, "strides", strides)
+
+    @property
+    def rank(self) -> int:
+        """The number of top-level modes."""
+        return len(self.shape)
+
+    def __str__(self) -> str:
+        return f"{format_int_tuple(self.shape)}:{format_int_tuple(self.strides) if self.strides is not None else '?'}"
+
+
+@dataclass(frozen=True, slots=True)
+class ComposedLayout(LayoutBase):
+    """``index = inner(offset + outer(coord))``; None is the identity. The shape is the outer's, else the inner's."""
+
+    inner: Layout | None
+    offset: Dim
+    outer: Layout | None
+
+    def __post_init__(self) -> None:
+        if self.inner is None and self.outer is None:
+            raise WrongValueError("ComposedLayout: inner and outer are both None, expected at least one layout")
+        object.__setattr__(self, "offset", normalize_dim(self.offset))
+
+    @property
+    def shape(self) -> IntTuple:
+        """The shape of the domain."""
+        layout = self.outer if self.outer is not None else self.inner
+        assert layout is not None
+        return layout.shape
+
+    @property
+    def rank(self) -> int:
+        """The number of top-level modes."""
+        return len(self.shape)
+
+    def __str__(self) -> str:
+        return f"{self.inner or 'id'} o {format_dim(self.offset)} o {self.outer or 'id'}"
+
+
+def flatten(value: Dim | IntTuple) -> tuple[Dim, ...]:
+    """The leaves of a nested tuple, left to right."""
+    return tuple(_leaves(value))
+
+
+def _leaves(value: Dim | IntTuple) -> Iterator[Dim]:
+    if isinstance(value, tuple):
+        for part in value:
+            yield from _leaves(part)
+    else:
+        yield value
+
+
+def natural_strides(shape: IntTuple) -> IntTuple:
+    """The strides that an omitted argument means in the algebra: prefix products, leftmost fastest."""
+    strides, _ = _prefix(shape, 1)
+    return strides
+
+
+def _prefix(shape: IntTuple, step: Dim) -> tuple[IntTuple, Dim]:
+    result: list[Dim | IntTuple] = []
+    for part in shape:
+        if isinstance(part, tuple):
+            inner, step = _prefix(part, step)
+            result.append(inner)
+        else:
+            result.append(step)
+            step = dim_mul(step, part)
+    return tuple(result), step
+
+
+def flat_modes(layout: Layout) -> tuple[tuple[Dim, Dim], ...]:
+    """(extent, stride) of each leaf, left to right."""
+    strides = layout.strides if layout.strides is not None else natural_strides(layout.shape)
+    return tuple(zip(flatten(layout.shape), flatten(strides), strict=True))
+
+
+def c_order_strides(shape: Sequence[Dim]) -> tuple[Dim, ...]:
+    """Row-major strides of a flat shape: the last axis is contiguous. Symbolic extents give symbolic strides."""
+    strides: list[Dim] = []
+    step: Dim = 1
+    for extent in reversed(shape):
+        strides.append(step)
+        step = dim_mul(step, extent)
+    return tuple(reversed(strides))
+
+
+def try_c_order_strides(shape: Sequence[Dim]) -> tuple[int, ...] | None:
+    """Row-major strides, or None when an extent is not a plain int."""
+    if not all(isinstance(extent, int) for extent in shape):
+        return None
+    return tuple(s for s in c_order_strides(shape) if isinstance(s, int))
+
+
+def row_major(shape: Sequence[Dim]) -> Layout:
+    """The row-major layout of a flat shape."""
+    return Layout(tuple(shape), c_order_strides(shape))
+
+
+def size(layout: LayoutBase) -> Dim:
+    """The number of coordinates."""
+    return dim_product(flatten(_shape(layout)))
+
+
+def cosize(layout: Layout) -> int:
+    """One more than the greatest index; 0 of an empty layout. Needs static extents and non-negative strides."""
+    if size(layout) == 0:
+        return 0
+    return 1 + sum((e - 1) * s for e, s in static_modes(layout))
+
+
+def static_modes(layout: Layout) -> tuple[tuple[int, int], ...]:
+    """`flat_modes` of a layout without symbolic extents.
+
+    Raises:
+        WrongValueError: an extent or stride is symbolic.
+    """
+    modes: list[tuple[int, int]] = []
+    for extent, stride in flat_modes(layout):
+        if not (isinstance(extent, int) and isinstance(stride, int)):
+            raise WrongValueError(f"layout {layout} has symbolic modes", remedy="bind its extents first")
+        modes.append((extent, stride))
+    return tuple(modes)
+
+
+def idx2crd(index: int, shape: IntTuple) -> tuple[int, ...]:
+    """The flat coordinate of a linear index, leftmost fastest (column-major, as CuTe)."""
+    coordinate: list[int] = []
+    for extent in flatten(shape):
+        if not isinstance(extent, int):
+            raise WrongValueError(f"idx2crd: shape {shape} is symbolic", remedy="bind its extents first")
+        coordinate.append(index % extent)
+        index //= extent
+    if index:
+        raise WrongValueError(f"idx2crd: the index lies outside the shape {shape}")
+    return tuple(coordinate)
+
+
+def crd2idx(coordinate: Sequence[Dim], layout: Layout) -> Dim:
+    """The index that a layout gives to a flat coordinate."""
+    modes = flat_modes(layout)
+    if len(coordinate) != len(modes):
+        raise WrongValueError(f"crd2idx: coordinate has {len(coordinate)} entries, the layout {len(modes)} modes")
+    result: Dim = 0
+    for c, (_, stride) in zip(coordinate, modes, strict=True):
+        result = dim_add(result, dim_mul(c, stride))
+    return result
+
+
+def apply(layout: LayoutBase, coordinate: Sequence[Dim] | int) -> Dim:
+    """The index of a flat coordinate, or of a linear index."""
+    if isinstance(layout, ComposedLayout):
+        inner = apply(layout.outer, coordinate) if layout.outer is not None else coordinate
+        assert isinstance(inner, int) or is_dim_operand(inner)
+        moved = dim_add(layout.offset, inner)  # type: ignore[arg-type]  # a Dim, as asserted
+        if layout.inner is None:
+            return moved
+        if not isinstance(moved, int):
+            raise WrongValueError(f"apply: index of {layout} is symbolic", remedy="bind its extents first")
+        return apply(layout.inner, moved)
+    assert isinstance(layout, Layout)
+    return crd2idx(idx2crd(coordinate, layout.shape) if isinstance(coordinate, int) else coordinate, layout)
+
+
+def is_injective(layout: LayoutBase) -> bool:
+    """Whether no two coordinates have one index. Needs static extents.
+
+    Strides that step over everything below them are recognised at once; other layouts are enumerated.
+    """
+    plain = layout.outer if isinstance(layout, ComposedLayout) and layout.inner is None else layout
+    if isinstance(plain, Layout):
+        below, nested = 0, True
+        for extent, stride in sorted(static_modes(plain), key=lambda m: abs(m[1])):
+            if extent > 1:
+                nested = nested and abs(stride) > below
+                below += (extent - 1) * abs(stride)
+        if nested:
+            return True
+    count = math.prod(e for e in flatten(_shape(layout)) if isinstance(e, int))
+    return len({apply(layout, i) for i in range(count)}) == count
+
+
+def _shape(layout: LayoutBase) -> IntTuple:
+    assert isinstance(layout, (Layout, ComposedLayout))
+    return layout.shape
+
+
+def _normalized(what: str, value: object) -> IntTuple:
+    parts = value if isinstance(value, (tuple, list)) else (value,)
+    result: list[Dim | IntTuple] = []
+    for part in parts:
+        if isinstance(part, (tuple, list)):
+            result.append(_normalized(what, part))
+        elif is_dim_operand(part):
+            result.append(normalize_dim(part))
+        else:
+            raise WrongTypeError(f"Layout: {what} must hold plain ints, dims and tuples of them, got {part!r}")
+    return tuple(result)
+
+
+def _congruent(a: IntTuple, b: IntTuple) -> bool:
+    return len(a) == len(b) and all(
+        (isinstance(x, tuple) == isinstance(y, tuple)) and (not isinstance(x, tuple) or _congruent(x, y))  # type: ignore[arg-type]
+        for x, y in zip(a, b, strict=True)
+    )
+
+
+def format_int_tuple(value: Dim | IntTuple) -> str:
+    """A nested tuple as text."""
+    if isinstance(value, tuple):
+        return f"({','.join(format_int_tuple(v) for v in value)}{',' if len(value) == 1 else ''})"
+    return format_dim(value)
+
+
+EMPTY_LAYOUT = Layout((), ())

@@ -1,0 +1,225 @@
+"""Topologies and meshes: the units that run a program, and names for their coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tilefoundry.diagnostics import WrongTypeError, WrongValueError
+from tilefoundry.ir.dims.arith import dim_mul, dim_product
+from tilefoundry.ir.dims.normal_form import dim_equal, normalize_dim
+from tilefoundry.ir.dims.ops import Dim, is_dim_operand
+from tilefoundry.ir.shard.layout import ComposedLayout, Layout, LayoutBase, c_order_strides, flat_modes, flatten, is_injective, size
+
+
+@dataclass(frozen=True, slots=True)
+class Topology:
+    """A level of the machine and how many units of it one unit above holds. A symbolic size is launch-provided.
+
+    Raises:
+        WrongValueError: the size is missing.
+        WrongTypeError: the size is not an extent.
+    """
+
+    name: str
+    size: Dim
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise WrongTypeError(f"Topology: name must be a non-empty string, got {self.name!r}")
+        if self.size is None:
+            raise WrongValueError(
+                f"Topology '{self.name}': extent must be explicit", remedy="give an int, or a DimVar for a launch-provided level"
+            )
+        if not is_dim_operand(self.size):
+            raise WrongTypeError(f"Topology '{self.name}': size must be an int or a dim, got {self.size!r}")
+        object.__setattr__(self, "size", normalize_dim(self.size))
+
+
+@dataclass(frozen=True, slots=True)
+class Mesh:
+    """Coordinates over the units of some topology levels.
+
+    Attributes:
+        topologies: the levels, outermost first.
+        layout: from a mesh coordinate to the linear id of a unit; ids of the last level are contiguous.
+        names: of the axes, or empty.
+
+    Raises:
+        WrongTypeError, WrongValueError: a field is malformed; the layout gives one id to two coordinates.
+    """
+
+    topologies: tuple[Topology, ...]
+    layout: LayoutBase
+    names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.topologies, tuple) or not all(isinstance(t, Topology) for t in self.topologies):
+            raise WrongTypeError(f"Mesh: topologies must be a tuple of Topology, got {self.topologies!r}")
+        if len({t.name for t in self.topologies}) != len(self.topologies):
+            raise WrongValueError(f"Mesh: topology names repeat in {[t.name for t in self.topologies]}")
+        if not isinstance(self.layout, (Layout, ComposedLayout)):
+            raise WrongTypeError(f"Mesh: layout must be a Layout, got {self.layout!r}")
+        if isinstance(self.layout, Layout) and self.layout.strides is None:
+            object.__setattr__(self, "layout", Layout(self.layout.shape, c_order_strides(flatten(self.layout.shape))))
+        object.__setattr__(self, "names", tuple(self.names))
+        if self.names and len(self.names) != self.rank:
+            raise WrongValueError(f"Mesh: {len(self.names)} names {self.names} for {self.rank} axes {self.shape}")
+        if len(set(self.names)) != len(self.names):
+            raise WrongValueError(f"Mesh: axis names repeat in {self.names}")
+        if all(isinstance(e, int) for e in self.shape) and not is_injective(self.layout):
+            raise WrongValueError(f"Mesh: layout {self.layout} gives one id to two coordinates, expected an injective layout")
+
+    @property
+    def shape(self) -> tuple[Dim, ...]:
+        """The extents of the axes."""
+        assert isinstance(self.layout, (Layout, ComposedLayout))
+        return flatten(self.layout.shape)
+
+    @property
+    def rank(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> Dim:
+        """The number of units."""
+        return dim_product(self.shape)
+
+    def axis_index(self, name: str) -> int:
+        """The index of a named axis.
+
+        Raises:
+            WrongValueError: no axis has this name.
+        """
+        if name not in self.names:
+            raise WrongValueError(f"mesh has no axis '{name}'", remedy=f"use one of {', '.join(self.names) or 'no names'}")
+        return self.names.index(name)
+
+    def __getitem__(self, index: int | slice | tuple[int | slice, ...]) -> Mesh:
+        """The mesh of some of the units: a constant int or slice for each leading axis.
+
+        Raises:
+            WrongTypeError: an index is neither an int nor a slice of ints.
+            WrongValueError: an index is out of range, empty, or has a step other than 1.
+        """
+        return _slice(self, index if isinstance(index, tuple) else (index,))
+
+
+def _slice(mesh: Mesh, index: tuple[int | slice, ...]) -> Mesh:
+    if not isinstance(mesh.layout, Layout):
+        raise WrongValueError("Mesh: a slice cannot be sliced again", remedy="slice the whole mesh once")
+    if len(index) > mesh.rank:
+        raise WrongValueError(f"Mesh: {len(index)} indices for {mesh.rank} axes")
+    shape: list[Dim] = []
+    strides: list[Dim] = []
+    names: list[str] = []
+    offset = 0
+    for axis, (extent, stride) in enumerate(flat_modes(mesh.layout)):
+        part = index[axis] if axis < len(index) else slice(None)
+        if part == slice(None):
+            start, stop, keep = 0, extent, True
+        elif not isinstance(extent, int) or not isinstance(stride, int):
+            raise WrongValueError(f"Mesh: axis {axis} has the symbolic extent {extent}, it cannot be sliced")
+        elif isinstance(part, int) and not isinstance(part, bool):
+            start, stop, keep = part, part + 1, False
+        elif isinstance(part, slice) and part.step in (None, 1):
+            start = 0 if part.start is None else part.start
+            stop, keep = extent if part.stop is None else part.stop, True
+        else:
+            raise WrongTypeError(f"Mesh: index {axis} must be an int or a slice of step 1, got {part!r}")
+        if part != slice(None) and not (isinstance(stop, int) and isinstance(extent, int) and 0 <= start < stop <= extent):
+            raise WrongValueError(f"Mesh: [{start}, {stop}) is empty or outside axis {axis} of extent {extent}")
+        if start:
+            assert isinstance(stride, int)
+            offset += start * stride
+        if keep:
+            shape.append(extent if part == slice(None) else stop - start)  # type: ignore[operator]  # ints, as checked
+            strides.append(stride)
+            names.extend(mesh.names[axis : axis + 1])
+    return Mesh(mesh.topologies, ComposedLayout(None, offset, Layout(tuple(shape), tuple(strides))), tuple(names))
+
+
+@dataclass(frozen=True, slots=True)
+class MeshAxis:
+    """One axis of a mesh."""
+
+    mesh: Mesh
+    axis: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.axis < self.mesh.rank:
+            raise WrongValueError(f"MeshAxis: axis {self.axis} of a mesh with {self.mesh.rank} axes")
+
+    @property
+    def extent(self) -> Dim:
+        """The number of units along the axis."""
+        return self.mesh.shape[self.axis]
+
+    @property
+    def name(self) -> str:
+        """The name of the axis, or its number when the mesh is unnamed."""
+        return self.mesh.names[self.axis] if self.mesh.names else str(self.axis)
+
+
+def make_mesh(shape: Sequence[Dim], names: Sequence[str] = (), topology: str | Topology = "thread") -> Mesh:
+    """A row-major mesh over one level, as large as the level."""
+    shape = tuple(shape)
+    level = topology if isinstance(topology, Topology) else Topology(topology, dim_product(shape))
+    return Mesh((level,), Layout(shape, c_order_strides(shape)), tuple(names))
+
+
+def states_consistent_positions(mesh: Mesh) -> bool:
+    """Whether the levels have as many units as the mesh has coordinates."""
+    return dim_equal(dim_product(t.size for t in mesh.topologies), size(mesh.layout))
+
+
+def axis_levels(mesh: Mesh) -> tuple[int, ...]:
+    """The index of the topology level that each axis belongs to (runtime spec 2.3).
+
+    Axes are taken from the end: each level, the last one first, takes axes until their product is its size. A size-1
+    axis goes to the level being filled. The outermost level takes what is left.
+
+    Raises:
+        WrongValueError: the axes do not multiply to the levels, or an axis straddles two of them.
+    """
+    levels: list[int] = []
+    axes = list(mesh.shape)
+    for number in reversed(range(len(mesh.topologies))):
+        level = mesh.topologies[number]
+        product: Dim = 1
+        while axes and (axes[-1] == 1 or number == 0 or not dim_equal(product, level.size)):
+            product = dim_mul(product, axes.pop())
+            levels.append(number)
+        if not dim_equal(product, level.size):
+            raise WrongValueError(
+                f"mesh axes {mesh.shape} do not fit the levels "
+                f"{', '.join(f'{t.name}={t.size}' for t in mesh.topologies)}: those of '{level.name}' multiply to {product}",
+                remedy="let the axes of each level multiply to its size, innermost level last",
+            )
+    return tuple(reversed(levels))
+
+
+def composed(meshes: Sequence[Mesh]) -> Mesh:
+    """Nested mesh scopes as one mesh: outermost first, outer strides times the units below.
+
+    Raises:
+        WrongValueError: two scopes share a level or an axis name, or a scope is a slice.
+    """
+    topologies: list[Topology] = []
+    shape: list[Dim] = []
+    strides: list[Dim] = []
+    names: list[str] = []
+    below: Dim = 1
+    for mesh in reversed(meshes):
+        if not isinstance(mesh.layout, Layout):
+            raise WrongValueError("composed: a slice of a mesh cannot be composed with other meshes")
+        modes = flat_modes(mesh.layout)
+        topologies[:0] = mesh.topologies
+        shape[:0] = [extent for extent, _ in modes]
+        strides[:0] = [dim_mul(stride, below) for _, stride in modes]
+        names[:0] = mesh.names
+        below = dim_mul(below, mesh.size)
+    if len(meshes) == 1:
+        return meshes[0]
+    return Mesh(tuple(topologies), Layout(tuple(shape), tuple(strides)), tuple(names) if len(names) == len(shape) else ())

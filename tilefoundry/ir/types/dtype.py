@@ -1,0 +1,118 @@
+"""Element types: a closed set of immutable singletons, reached as ``DType.f32``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tilefoundry.diagnostics import WrongTypeError, WrongValueError
+
+
+@dataclass(frozen=True, slots=True)
+class DType:
+    """An element type. `name` is the attribute spelling, `bits` the size of one element."""
+
+    name: str
+    bits: int
+
+    f64: ClassVar[FloatDType]
+    f32: ClassVar[FloatDType]
+    f16: ClassVar[FloatDType]
+    bf16: ClassVar[FloatDType]
+    fp8e4m3: ClassVar[FloatDType]
+    fp8e5m2: ClassVar[FloatDType]
+    f8e8m0: ClassVar[FloatDType]
+    f4e2m1: ClassVar[FloatDType]
+    i64: ClassVar[IntegerDType]
+    i32: ClassVar[IntegerDType]
+    i16: ClassVar[IntegerDType]
+    i8: ClassVar[IntegerDType]
+    u8: ClassVar[IntegerDType]
+    bool: ClassVar[BoolDType]
+
+    @staticmethod
+    def from_name(name: str) -> DType:
+        """The dtype of this name.
+
+        Raises:
+            WrongTypeError: `name` is not a string.
+            WrongValueError: no dtype has this name.
+        """
+        if not isinstance(name, str):
+            raise WrongTypeError(f"DType.from_name: expected a string, got {name!r}")
+        if name not in _BY_NAME:
+            raise WrongValueError(f"unknown dtype {name!r}", remedy=f"use one of {', '.join(_BY_NAME)}")
+        return _BY_NAME[name]
+
+    @property
+    def is_float(self) -> bool:  # type: ignore[valid-type]  # 'bool' here is Python's
+        """Whether this is a floating-point type."""
+        return isinstance(self, FloatDType)
+
+    @property
+    def is_integer(self) -> bool:  # type: ignore[valid-type]
+        """Whether this is an integer type (bool is not)."""
+        return isinstance(self, IntegerDType)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class FloatDType(DType):
+    """A floating-point type with this many exponent and mantissa bits."""
+
+    exponent: int
+    mantissa: int
+
+
+@dataclass(frozen=True, slots=True)
+class IntegerDType(DType):
+    """A two's complement or unsigned integer type."""
+
+    signed: bool  # type: ignore[valid-type]
+
+    @property
+    def range(self) -> tuple[int, int]:
+        """The least and the greatest value."""
+        if self.signed:
+            return -(1 << (self.bits - 1)), (1 << (self.bits - 1)) - 1
+        return 0, (1 << self.bits) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class BoolDType(DType):
+    """A truth value."""
+
+
+DType.f64 = FloatDType("f64", 64, 11, 52)
+DType.f32 = FloatDType("f32", 32, 8, 23)
+DType.f16 = FloatDType("f16", 16, 5, 10)
+DType.bf16 = FloatDType("bf16", 16, 8, 7)
+DType.fp8e4m3 = FloatDType("fp8e4m3", 8, 4, 3)
+DType.fp8e5m2 = FloatDType("fp8e5m2", 8, 5, 2)
+DType.f8e8m0 = FloatDType("f8e8m0", 8, 8, 0)
+DType.f4e2m1 = FloatDType("f4e2m1", 4, 2, 1)
+DType.i64 = IntegerDType("i64", 64, True)
+DType.i32 = IntegerDType("i32", 32, True)
+DType.i16 = IntegerDType("i16", 16, True)
+DType.i8 = IntegerDType("i8", 8, True)
+DType.u8 = IntegerDType("u8", 8, False)
+DType.bool = BoolDType("bool", 1)
+
+_BY_NAME: dict[str, DType] = {
+    d.name: d
+    for d in (
+        DType.f64, DType.f32, DType.f16, DType.bf16, DType.fp8e4m3, DType.fp8e5m2, DType.f8e8m0, DType.f4e2m1,
+        DType.i64, DType.i32, DType.i16, DType.i8, DType.u8, DType.bool,
+    )
+}  # fmt: skip
+
+
+def resolve_dtype(value: DType | str) -> DType:
+    """A dtype, given itself or its name.
+
+    Raises:
+        WrongTypeError, WrongValueError: as `DType.from_name`.
+    """
+    return value if isinstance(value, DType) else DType.from_name(value)
