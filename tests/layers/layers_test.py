@@ -1,0 +1,112 @@
+"""The tree keeps its layers: by what every import says, and by running each layer without the ones above it."""
+
+import os
+import site
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tilefoundry
+from tests.layers.imports import UnreadableImport, imports_of
+from tests.layers.levels import HEAVY, LAYERS, layer_of, outside_of, reachable
+from tests.layers.pruned import prune, run_in
+from tests.layers.violations import is_test, sources, violations
+
+_ROOT = Path(tilefoundry.__file__).parents[1]
+# Where outside packages lie: what is on the path and does not hold this tree.
+_OUTSIDE = [p for p in [*sys.path, *site.getsitepackages()] if p and not (Path(p) / "tilefoundry").is_dir()]
+
+_IMPORT_ALL = """
+import importlib, sys
+for name in {names!r}:
+    importlib.import_module(name)
+loaded = {{m.partition(".")[0] for m in sys.modules}} & set({refused!r})
+assert not loaded, loaded
+"""
+
+_RUN_TESTS = """
+import pytest
+sys.exit(pytest.main(["-q", "-x", "-p", "no:cacheprovider", "--import-mode=importlib", *{files!r}]))
+"""
+
+
+def test_the_table_is_layered() -> None:
+    for name, layer in LAYERS.items():
+        for other in layer.may_import:
+            assert LAYERS[other].level <= layer.level, f"{name} may import {other}, which is above it"
+        assert name not in {n for o in layer.may_import for n in reachable(o)}, f"{name} imports itself through others"
+
+
+def test_no_import_breaks_the_table() -> None:
+    assert len(sources(_ROOT)) > 20, f"no tree to look at in {_ROOT}"
+    broken = violations(_ROOT)
+    assert not broken, "\n" + "\n".join(broken)
+
+
+def test_layers_without_torch_and_tvm_ffi() -> None:
+    for name in ("diagnostics", "target", "ir", "abi", "python", "dsl", "passes", "codegen"):
+        assert not outside_of(name) & set(HEAVY), f"{name} would load torch or TVM FFI"
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_layer_imports_alone(layer: str, tmp_path: Path) -> None:
+    names = prune(_ROOT, layer, tmp_path)
+    assert names, f"the layer {layer} has no modules"
+    refused = sorted(set(HEAVY) - outside_of(layer))
+    done = run_in(tmp_path, layer, _IMPORT_ALL.format(names=names, refused=refused), _OUTSIDE)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("layer", [name for name, layer in LAYERS.items() if layer.level < 5])
+def test_layer_runs_alone(layer: str, tmp_path: Path) -> None:
+    """Its own unit tests, as far as they stay within the layer, pass without the layers above."""
+    prune(_ROOT, layer, tmp_path, tests=True)
+    files = [str(f.relative_to(tmp_path)) for f in _own_tests(layer, tmp_path)]
+    if not files:
+        pytest.skip(f"no unit test of {layer} stays within what it may import")
+    done = run_in(tmp_path, layer, _RUN_TESTS.format(files=files), _OUTSIDE)
+    assert done.returncode == 0, done.stdout
+
+
+def test_some_layers_have_unit_tests_of_their_own() -> None:
+    """Keeps the test above from passing because it skips."""
+    for layer in ("diagnostics", "target", "ir", "abi", "evaluator", "runtime"):
+        assert _own_tests(layer, _ROOT), f"no unit test of {layer} stays within what it may import"
+
+
+def _own_tests(layer: str, root: Path) -> list[Path]:
+    found = []
+    for file in sorted((root / "tilefoundry").rglob("*_test.py")):
+        name = ".".join(file.relative_to(root).with_suffix("").parts)
+        if layer_of(name) == layer and _stays_within(layer, root, file):
+            found.append(file)
+    return found
+
+
+def _stays_within(layer: str, root: Path, file: Path) -> bool:
+    allowed = {*sys.stdlib_module_names, *outside_of(layer), "pytest", "hypothesis"}
+    try:
+        made = [i.module for i in imports_of(root, file)]
+    except UnreadableImport:
+        return False
+    ours = {layer_of(m) for m in made if m.partition(".")[0] == "tilefoundry"}
+    others = {m.partition(".")[0] for m in made} - {"tilefoundry"}
+    return ours <= reachable(layer) and others <= allowed and "tests" not in others
+
+
+def test_import_needs_only_the_checkout(tmp_path: Path) -> None:
+    """PYTHONPATH=<checkout> python3 -c 'import tilefoundry': no Bazel, no generated file, no outside package."""
+    for file in [f for f in (_ROOT / "tilefoundry").rglob("*.py") if not is_test(f)]:
+        target = tmp_path / file.relative_to(_ROOT)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(file.read_bytes())
+    code = (
+        "import sys, tilefoundry, tilefoundry.dsl, tilefoundry.target, tilefoundry.ir.core.module\n"
+        "tilefoundry.func, tilefoundry.module, tilefoundry.DType\n"
+        "assert not {'torch', 'tvm_ffi', 'numpy'} & set(sys.modules)"
+    )
+    env = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")} | {"PYTHONPATH": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-s", "-c", code], cwd="/", env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
