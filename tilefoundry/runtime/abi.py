@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tilefoundry.diagnostics import WrongTypeError, WrongValueError
 from tilefoundry.ir.types import TensorType
 
 if TYPE_CHECKING:
-    from tilefoundry.ir.core import Function, Var
+    from tilefoundry.ir.core.expr import Var
+    from tilefoundry.ir.core.function import Function
     from tilefoundry.ir.types import ShapeDim
 
 
@@ -30,7 +32,7 @@ class EntryABI:
         aliases: (output, input) pairs of names; such an output is the input, updated in place.
 
     Raises:
-        ValueError: `output_count` is negative or above the number of parameters, or an alias names no such pair.
+        WrongValueError: `output_count` is negative or above the number of parameters, or an alias names no such pair.
     """
 
     name: str
@@ -40,7 +42,7 @@ class EntryABI:
 
     def __post_init__(self) -> None:
         if not 0 <= self.output_count <= len(self.params):
-            raise ValueError(
+            raise WrongValueError(
                 f"entry '{self.name}': output_count is {self.output_count}, expected 0..{len(self.params)} "
                 f"(it has {len(self.params)} parameters)"
             )
@@ -48,7 +50,7 @@ class EntryABI:
         outputs = {p.name for p in self.output_params}
         for out, source in self.aliases:
             if out not in outputs or source not in inputs:
-                raise ValueError(
+                raise WrongValueError(
                     f"entry '{self.name}': alias '{out}' of '{source}' does not pair an output with an input; "
                     f"outputs are {sorted(outputs)}, inputs are {sorted(inputs)}"
                 )
@@ -86,6 +88,8 @@ class LinkedModule:
         entry: the exported function.
         kernels: launch configuration of each kernel, in launch order.
         target: canonical text of the target it was compiled for.
+        target_name: "cuda" or "cpu".
+        isa: instruction set (CPU) or compile architecture (CUDA).
         key: the key under which `jit` would cache it.
         sources: generated file name to text; empty when the library came without them.
     """
@@ -94,6 +98,8 @@ class LinkedModule:
     entry: EntryABI
     kernels: tuple[KernelLaunch, ...]
     target: str
+    target_name: str
+    isa: str
     key: str = ""
     sources: Mapping[str, str] = field(default_factory=dict, hash=False)
 
@@ -102,10 +108,10 @@ def param_abi_of(var: Var) -> ParamABI:
     """The ABI of one parameter; the only place where one is derived from IR.
 
     Raises:
-        TypeError: the parameter is not a tensor (a tuple or unit value does not cross the boundary).
+        WrongTypeError: the parameter is not a tensor (a tuple or unit value does not cross the boundary).
     """
     if not isinstance(var.type, TensorType):
-        raise TypeError(f"parameter '{var.name}' has type {var.type}, expected a TensorType")
+        raise WrongTypeError(f"parameter '{var.name}' has type {var.type}, expected a TensorType")
     return ParamABI(var.name, var.type)
 
 

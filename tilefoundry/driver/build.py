@@ -1,0 +1,133 @@
+"""From generated sources to a shared library: all units and the host source in parallel, then one link."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from tilefoundry.codegen.host import cubin_name, emit_images
+from tilefoundry.codegen.unit import LinkableModule
+from tilefoundry.diagnostics import CompileError
+from tilefoundry.driver import flags
+from tilefoundry.driver.options import CompilerOptions
+from tilefoundry.driver.toolchain import HostToolchain, find_cuda, find_host
+from tilefoundry.target import CpuTarget, CudaTarget
+
+# Sources get this modification time: line tables record it. 1980-01-01, the oldest that archives can hold.
+_EPOCH = 315532800
+
+
+@dataclass(frozen=True)
+class _Step:
+    """One command, run in the working folder."""
+
+    what: str
+    command: Sequence[str]
+    environment: Mapping[str, str]
+
+
+def generated_sources(module: LinkableModule, archs: Sequence[str] = ()) -> dict[str, str]:
+    """File name to text of everything that is compiled for `module`: kernels, host entry, table of cubins."""
+    cuda = isinstance(module.target, CudaTarget)
+    suffix = "cu" if cuda else "cc"
+    sources = {f"{u.name}.{suffix}": u.source for u in module.units}
+    sources["host_entry.cc"] = module.host_source
+    if cuda:
+        sources["cubins.S"] = emit_images(module.units, archs)
+    return sources
+
+
+def build_library(
+    module: LinkableModule,
+    options: CompilerOptions,
+    work: Path,
+    name: str,
+    archs: Sequence[str] = (),
+    toolchain: HostToolchain | None = None,
+) -> tuple[Path, dict[str, str]]:
+    """Compiles and links in the empty folder `work`; returns the library ``<work>/<name>`` and its sources.
+
+    Args:
+        archs: compile architectures of a CUDA library; the target's own when empty.
+
+    Raises:
+        CompileError: a compiler is missing or failed; the text has the command and what it printed.
+    """
+    toolchain = find_host() if toolchain is None else toolchain
+    target = module.target
+    if isinstance(target, CudaTarget):
+        archs = archs or (target.arch,)
+    sources = generated_sources(module, archs)
+    for file, text in sources.items():
+        (work / file).write_text(text)
+        os.utime(work / file, (_EPOCH, _EPOCH))
+    environment = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "TMPDIR": str(work)} | _search_path(toolchain)
+    objects = ["host_entry.o"]
+    host = flags.host_entry(toolchain, target, "host_entry.cc", "host_entry.o")
+    steps = [_Step(f"host entry '{module.entry.name}'", host, environment)]
+    if isinstance(target, CudaTarget):
+        toolkit = find_cuda()
+        for unit in module.units:
+            for arch in archs:
+                output = cubin_name(unit, arch)
+                command = flags.cuda_kernel(toolchain, toolkit, target, options, unit, arch, f"{unit.name}.cu", output)
+                steps.append(_Step(f"kernel '{unit.name}' for {arch}", command, toolkit.environment() | {"TMPDIR": str(work)}))
+        objects.append("cubins.o")
+    elif isinstance(target, CpuTarget):
+        for unit in module.units:
+            output = f"{unit.name}.o"
+            command = flags.cpu_kernel(toolchain, target, options, unit, f"{unit.name}.cc", output)
+            steps.append(_Step(f"kernel '{unit.name}' for {target.isa}", command, environment))
+            objects.append(output)
+    else:
+        raise CompileError(f"no compiler for target '{target.name}'", remedy="use a CudaTarget or a CpuTarget")
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        for done in [pool.submit(_run, step, work) for step in steps]:
+            done.result()
+    if isinstance(target, CudaTarget):
+        _run(_Step("table of cubins", flags.assemble(toolchain, "cubins.S", "cubins.o"), environment), work)
+    _run(_Step(f"library '{name}'", flags.link(toolchain, objects, name), environment), work)
+    return work / name, sources
+
+
+def compile_ptx(module: LinkableModule, options: CompilerOptions, work: Path, arch: str = "") -> dict[str, str]:
+    """PTX text of each kernel of a CUDA module, by kernel name; for tests and for people who tune.
+
+    Raises:
+        CompileError: as `build_library`; or the module is not for CUDA.
+    """
+    target = module.target
+    if not isinstance(target, CudaTarget):
+        raise CompileError(f"target '{target.name}' has no PTX")
+    toolchain, toolkit = find_host(), find_cuda()
+    texts: dict[str, str] = {}
+    for unit in module.units:
+        (work / f"{unit.name}.cu").write_text(unit.source)
+        output = f"{unit.name}.ptx"
+        command = flags.cuda_kernel(
+            toolchain, toolkit, target, options, unit, arch or target.arch, f"{unit.name}.cu", output, ptx=True
+        )
+        _run(_Step(f"PTX of '{unit.name}'", command, toolkit.environment() | {"TMPDIR": str(work)}), work)
+        texts[unit.name] = (work / output).read_text()
+    return texts
+
+
+def _search_path(toolchain: HostToolchain) -> dict[str, str]:
+    # a compiler driver finds its assembler and linker beside itself or on PATH
+    return {"PATH": f"{toolchain.cxx.parent}:/usr/bin:/bin"}
+
+
+def _run(step: _Step, work: Path) -> None:
+    result = subprocess.run(
+        step.command, cwd=work, env=dict(step.environment), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    if result.returncode:
+        raise CompileError(
+            f"compiling {step.what} failed with status {result.returncode}\n"
+            f"$ {shlex.join(step.command)}\n{result.stdout}{result.stderr}".rstrip()
+        )

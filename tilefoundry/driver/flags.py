@@ -1,0 +1,105 @@
+"""Command lines of the compilers. The same inputs give the same bytes, whatever folder they lie in."""
+
+from __future__ import annotations
+
+from tilefoundry.codegen.unit import KernelUnit
+from tilefoundry.driver.options import CompilerOptions
+from tilefoundry.driver.toolchain import CudaToolkit, HostToolchain
+from tilefoundry.target import CpuTarget, CudaTarget, Target
+
+_MARCH = {
+    "x86-64-v2": "-march=x86-64-v2",
+    "x86-64-v3": "-march=x86-64-v3",
+    "x86-64-v4": "-march=x86-64-v4",
+    "aarch64": "-march=armv8-a",
+}
+
+
+def target_macro(target: Target) -> str:
+    """The macro that gives the runtime headers their meaning."""
+    return f"-DTILEFOUNDRY_TARGET_{target.name.upper()}=1"
+
+
+def _headers(toolchain: HostToolchain) -> list[str]:
+    flags = [f"-isystem{path}" for path in toolchain.include]
+    # __FILE__ in headers must not tell where they are installed
+    return flags + [f"-ffile-prefix-map={path}=include/{i}" for i, path in enumerate(toolchain.include)]
+
+
+def _unit(unit: KernelUnit, target: Target) -> list[str]:
+    return [target_macro(target), f"-DTILEFOUNDRY_UNIT=k_{unit.digest}"]
+
+
+_SHARED_OBJECT = ["-std=c++17", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden"]
+
+
+def host_entry(toolchain: HostToolchain, target: Target, source: str, output: str) -> list[str]:
+    """Compiles a host source: plain C++ for the oldest CPU of the family, since it runs before anything is checked."""
+    flags = [*_SHARED_OBJECT, "-O2", target_macro(target), "-DTILEFOUNDRY_HOST_ENTRY=1"]
+    return [str(toolchain.cxx), *flags, *_headers(toolchain), "-c", source, "-o", output]
+
+
+def cpu_kernel(
+    toolchain: HostToolchain, target: CpuTarget, options: CompilerOptions, unit: KernelUnit, source: str, output: str
+) -> list[str]:
+    """Compiles a kernel for the CPU runtime.
+
+    Products and sums are contracted to fused operations, as CUDA does and as both compilers must be told: it removes a
+    rounding, never adds one. Without fast math, infinities and NaNs keep their meaning; errno and traps never had one.
+    """
+    flags = [*_SHARED_OBJECT, f"-O{options.optimization_level}", _MARCH[target.isa]]
+    flags += ["-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math"]
+    if options.fast_math:
+        flags.append("-ffast-math")
+    if options.line_info:
+        flags += ["-gline-tables-only"] if "clang" in toolchain.cxx.name else ["-g1"]
+    return [str(toolchain.cxx), *flags, *_unit(unit, target), *_headers(toolchain), "-c", source, "-o", output]
+
+
+def cuda_kernel(
+    toolchain: HostToolchain,
+    toolkit: CudaToolkit,
+    target: CudaTarget,
+    options: CompilerOptions,
+    unit: KernelUnit,
+    arch: str,
+    source: str,
+    output: str,
+    *,
+    ptx: bool = False,
+) -> list[str]:
+    """Compiles a kernel to a cubin, or to PTX text.
+
+    -noprof: the environment says where the toolkit is, not a file beside the real path of nvcc.
+    -objtemp: intermediate files are named after the output, not after a process.
+    """
+    flags = ["-noprof", "-objtemp", "-ptx" if ptx else "-cubin", f"-arch={arch}", "-std=c++17", "--expt-relaxed-constexpr"]
+    flags += ["-ccbin", str(toolchain.cxx), f"-Xptxas=-O{options.optimization_level}"]
+    if options.optimization_level == 0:
+        flags.append("-Xcicc=-O0")
+    if options.fast_math:
+        flags.append("--use_fast_math")
+    if options.line_info:
+        flags.append("-lineinfo")
+    headers = [f"-Xcompiler={f}" if f.startswith("-ffile") else f for f in _headers(_with_toolkit(toolchain, toolkit))]
+    return [str(toolkit.nvcc), *flags, *_unit(unit, target), *headers, source, "-o", output]
+
+
+def _with_toolkit(toolchain: HostToolchain, toolkit: CudaToolkit) -> HostToolchain:
+    """The toolchain with CUDA headers of the compiler that compiles, in case others are found first."""
+    others = [p for p in toolchain.include if not (p / "cuda.h").is_file() and p.name != "cccl"]
+    return HostToolchain(toolchain.cxx, (*others, *toolkit.include), toolchain.ffi_library)
+
+
+def assemble(toolchain: HostToolchain, source: str, output: str) -> list[str]:
+    """Assembles the table of cubins."""
+    return [str(toolchain.cxx), "-c", source, "-o", output]
+
+
+def link(toolchain: HostToolchain, objects: list[str], output: str) -> list[str]:
+    """Links a library; nothing may be left undefined, and its bytes depend on the objects only."""
+    flags = ["-shared", "-pthread", "-Wl,--build-id=none", "-Wl,-z,defs", "-Wl,-z,noexecstack", "-Wl,--as-needed"]
+    ffi = ["-L" + str(toolchain.ffi_library.parent), "-ltvm_ffi", "-ldl"]
+    return [str(toolchain.cxx), *flags, "-o", output, *objects, *ffi]
+
+

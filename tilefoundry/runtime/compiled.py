@@ -1,0 +1,126 @@
+"""CompiledModule: a kernel library, loaded and callable (runtime spec, 1.1.3 and 1.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+
+from tilefoundry.diagnostics import ArgumentTypeError, ArgumentValueError
+from tilefoundry.runtime.abi import EntryABI, KernelLaunch, LinkedModule
+from tilefoundry.runtime.module import RuntimeModule, Resource
+from tilefoundry.runtime.outputs import OutputAllocator
+
+
+@dataclass(frozen=True)
+class BuildInfo:
+    """Where a compiled module came from: the compiler, the disk cache, or a library file; and how long that took."""
+
+    origin: Literal["compiled", "disk cache", "library"]
+    seconds: float
+
+
+class CompiledModule(RuntimeModule):
+    """A compiled entry.
+
+    Call it with the inputs, and it allocates the outputs; or with inputs and outputs, and it fills and returns the
+    outputs that it was given. One output comes back as itself, several as a tuple. Calls do not take part in autograd.
+
+    Args:
+        type: the entry's ABI.
+        fn: what runs it, on all parameters.
+        linked: the library behind it, if it comes from one.
+        build_info: how the library was obtained.
+    """
+
+    def __init__(
+        self,
+        type: EntryABI,  # noqa: A002  # the spec names the field
+        fn: Callable[..., object],
+        linked: LinkedModule | None = None,
+        build_info: BuildInfo | None = None,
+    ) -> None:
+        super().__init__(type.name, type.name)
+        self.type = type
+        self.linked = linked
+        self.build_info = build_info
+        self._fn = fn
+        self._outputs = OutputAllocator(type)
+        self._input_count = type.input_count
+        self._param_count = len(type.params)
+        # torch exports the storage of a lazily negated tensor as it is; only floats can be negated lazily
+        self._negatable = [i for i, p in enumerate(type.params) if p.type.dtype.is_float]
+
+    @property
+    def kernels(self) -> tuple[KernelLaunch, ...]:
+        """The launch configuration of each kernel."""
+        return self.linked.kernels if self.linked is not None else ()
+
+    @property
+    def sources(self) -> Mapping[str, str]:
+        """The generated sources, by file name."""
+        return self.linked.sources if self.linked is not None else {}
+
+    @property
+    def source(self) -> str:
+        """The generated sources as one text, kernels first."""
+        return "\n".join(f"// ---- {name}\n{text}" for name, text in self.sources.items())
+
+    def load(self, resource: Resource) -> None:
+        """Does nothing: weights are arguments of the entry like any other."""
+
+    def forward(self, *args: object) -> object:
+        """Runs the entry.
+
+        Raises:
+            ArgumentTypeError: the number of arguments is neither that of the inputs nor that of all parameters; an
+                argument is no tensor or has another dtype; outputs are to be allocated and the inputs are not torch's.
+            ArgumentValueError: an argument has another device, rank, extent or layout, or an output overlaps.
+            LaunchError: the device refuses the launch.
+        """
+        count = len(args)
+        if count != self._param_count:
+            if count != self._input_count:
+                raise self._arity_error(count)
+            args = (*args, *self._outputs.allocate(args))
+        for i in self._negatable:
+            value = args[i]
+            if isinstance(value, torch.Tensor) and value.is_neg():
+                args = self._resolve_negation(args)
+                break
+        self._fn(*args)
+        outputs = args[self._input_count :]
+        return outputs[0] if len(outputs) == 1 else outputs
+
+    def __call__(self, *args: object) -> object:
+        return self.forward(*args)
+
+    def _resolve_negation(self, args: tuple[object, ...]) -> tuple[object, ...]:
+        resolved = list(args)
+        for i in self._negatable:
+            value = args[i]
+            if not isinstance(value, torch.Tensor) or not value.is_neg():
+                continue
+            if i >= self._input_count:
+                raise ArgumentValueError(
+                    f"argument '{self.type.params[i].name}' is an output that torch negates lazily",
+                    remedy="pass a tensor of its own, such as torch.empty_like(...)",
+                )
+            resolved[i] = value.resolve_neg()
+        return tuple(resolved)
+
+    def _arity_error(self, count: int) -> ArgumentTypeError:
+        inputs = ", ".join(p.name for p in self.type.input_params)
+        outputs = ", ".join(p.name for p in self.type.output_params)
+        if not outputs:
+            return ArgumentTypeError(f"{self.name}: takes {self._input_count} argument(s) ({inputs}), got {count}")
+        return ArgumentTypeError(
+            f"{self.name}: takes {self._input_count} argument(s) ({inputs}) and returns outputs, or "
+            f"{self._param_count} with the outputs ({outputs}) given; got {count}"
+        )
+
+    def __repr__(self) -> str:
+        params = ", ".join(f"{p.name}: {p.type}" for p in self.type.params)
+        return f"CompiledModule({self.name}({params}))"
