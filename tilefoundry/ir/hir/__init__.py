@@ -1,0 +1,43 @@
+"""The semantic ops. One op, one file; importing this package registers them all."""
+
+from tilefoundry.ir.hir.create.arange import Arange
+from tilefoundry.ir.hir.create.zeros import Zeros
+from tilefoundry.ir.hir.elementwise.binary import Binary
+from tilefoundry.ir.hir.elementwise.cast import Cast
+from tilefoundry.ir.hir.elementwise.full_like import FullLike
+from tilefoundry.ir.hir.elementwise.unary import Unary
+from tilefoundry.ir.hir.elementwise.where import Where
+from tilefoundry.ir.hir.grid_region import GridRegionExpr
+from tilefoundry.ir.hir.kinds import BinaryKind, ReduceKind, UnaryKind
+from tilefoundry.ir.hir.matrix.matmul import MatMul
+from tilefoundry.ir.hir.reduce.reduce import Reduce
+from tilefoundry.ir.hir.shape.insert_slice import InsertSlice
+from tilefoundry.ir.hir.shape.reshape import Reshape
+from tilefoundry.ir.hir.shape.slice import Slice
+from tilefoundry.ir.hir.shape.transpose import Transpose
+from tilefoundry.ir.hir.shape.tuple_get_item import TupleGetItem
+from tilefoundry.ir.hir.shard.local import Local
+from tilefoundry.ir.hir.shard.reshard import Reshard
+
+__all__ = [
+    "Arange",
+    "Binary",
+    "BinaryKind",
+    "Cast",
+    "FullLike",
+    "GridRegionExpr",
+    "InsertSlice",
+    "Local",
+    "MatMul",
+    "Reduce",
+    "ReduceKind",
+    "Reshape",
+    "Reshard",
+    "Slice",
+    "Transpose",
+    "TupleGetItem",
+    "Unary",
+    "UnaryKind",
+    "Where",
+    "Zeros",
+]

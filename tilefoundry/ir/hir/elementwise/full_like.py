@@ -1,0 +1,44 @@
+"""FullLike: a constant of the type of another tensor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tilefoundry.diagnostics import WrongTypeError
+from tilefoundry.ir.core.expr import Expr
+from tilefoundry.ir.core.op import Op, ParamDef, TypeContext, register_op
+from tilefoundry.ir.hir.common import tensor_operand
+from tilefoundry.ir.hir.elementwise.identity import identity_type
+from tilefoundry.ir.types import BoolDType, IntegerDType, TensorType
+
+
+@register_op(category="elementwise", name="full_like")
+@dataclass(frozen=True, slots=True)
+class FullLike(Op):
+    """A tensor of the type of `x` whose elements are all `value`."""
+
+    x: ClassVar[ParamDef] = ParamDef()
+    value: bool | int | float
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.value, (bool, int, float)):
+            raise WrongTypeError(f"full_like: value must be a number, got {self.value!r}")
+
+    def __eq__(self, other: object) -> bool:
+        # repr tells 0.0 from -0.0 and 1 from 1.0 from True, and nan from nothing
+        return repr(self.value) == repr(other.value) if isinstance(other, FullLike) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(("full_like", repr(self.value)))
+
+    def type_rule(self, ctx: TypeContext, x: Expr | int) -> TensorType:  # type: ignore[override]
+        """The type of `x`."""
+        t = tensor_operand(ctx, "x", x)
+        if isinstance(t.dtype, IntegerDType):
+            low, high = t.dtype.range
+            if isinstance(self.value, float) or not low <= self.value <= high:
+                ctx.error(f"{self.value!r} is no value of {t.dtype}, which holds {low}..{high}")
+        if isinstance(t.dtype, BoolDType) and not isinstance(self.value, bool):
+            ctx.error(f"{self.value!r} is no value of bool", "write True or False")
+        return identity_type(ctx, t, ("max", "min"))

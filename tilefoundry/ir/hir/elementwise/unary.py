@@ -1,0 +1,61 @@
+"""Unary: one tensor, element by element."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tilefoundry.diagnostics import WrongTypeError
+from tilefoundry.ir.core.expr import Expr
+from tilefoundry.ir.core.op import Op, ParamDef, TypeContext, register_alias, register_op
+from tilefoundry.ir.hir.common import tensor_operand
+from tilefoundry.ir.hir.elementwise.identity import identity_type
+from tilefoundry.ir.hir.kinds import UnaryKind
+from tilefoundry.ir.types import DType, FloatDType, TensorType
+
+_MONOTONE = frozenset(
+    (UnaryKind.EXP, UnaryKind.LOG, UnaryKind.RELU, UnaryKind.CEIL, UnaryKind.ROUND, UnaryKind.EXP2, UnaryKind.LOG2)
+)
+_ANY_NUMBER = frozenset((UnaryKind.NEG, UnaryKind.ABS, UnaryKind.SQUARE, UnaryKind.RELU))
+
+
+@register_op(category="elementwise")
+@dataclass(frozen=True, slots=True)
+class Unary(Op):
+    """``kind(x)``, of the type of `x`. ``not`` needs bool; neg, abs, square and relu any number; the others floats.
+
+    Partial: maxima and minima pass through exp, log, relu, ceil, round, exp2 and log2, sums through neg.
+    """
+
+    x: ClassVar[ParamDef] = ParamDef()
+    kind: UnaryKind
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.kind, UnaryKind):
+            raise WrongTypeError(f"Unary: kind must be a UnaryKind, got {self.kind!r}")
+        if self.kind is UnaryKind.CAST:
+            raise WrongTypeError("Unary: CAST is a kind of TIR only; use Cast(dtype)")
+
+    def type_rule(self, ctx: TypeContext, x: Expr | int) -> TensorType:  # type: ignore[override]
+        """The type of `x`."""
+        t = tensor_operand(ctx, "x", x)
+        what = self.kind.value
+        if self.kind is UnaryKind.NOT:
+            if t.dtype != DType.bool:
+                ctx.error(f"not needs a bool operand, got {t.dtype}", "compare first, as in x > 0.0")
+        elif t.dtype == DType.bool:
+            ctx.error(f"{what} does not accept a bool operand", "cast it to a number type")
+        elif self.kind not in _ANY_NUMBER and not isinstance(t.dtype, FloatDType):
+            ctx.error(f"{what} needs a float operand, got {t.dtype}", 'cast it first, as in tf.cast(x, "f32")')
+        passes = ("max", "min") if self.kind in _MONOTONE else ("sum",) if self.kind is UnaryKind.NEG else ()
+        return identity_type(ctx, t, passes)
+
+
+_SURFACE = {
+    "neg": UnaryKind.NEG, "abs": UnaryKind.ABS, "logical_not": UnaryKind.NOT, "rsqrt": UnaryKind.RSQRT,
+    "exp": UnaryKind.EXP, "log": UnaryKind.LOG, "square": UnaryKind.SQUARE, "ceil": UnaryKind.CEIL,
+    "round": UnaryKind.ROUND, "exp2": UnaryKind.EXP2, "log2": UnaryKind.LOG2, "relu": UnaryKind.RELU,
+}  # fmt: skip
+
+for _name, _kind in _SURFACE.items():
+    register_alias("tf", "elementwise", _name, Unary, {"kind": _kind})

@@ -1,0 +1,1 @@
+"""Ops that rearrange elements or take windows of them."""

@@ -1,0 +1,51 @@
+"""Local: the part of a sharded tensor that one unit holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tilefoundry.diagnostics import WrongValueError
+from tilefoundry.ir.core.expr import Expr
+from tilefoundry.ir.core.op import Op, ParamDef, TypeContext, register_op
+from tilefoundry.ir.dims.arith import dim_product
+from tilefoundry.ir.hir.common import tensor_operand
+from tilefoundry.ir.hir.propagate import fresh_plain
+from tilefoundry.ir.shard import Dynamic, Layout, ShardLayout, format_int_tuple, group_modes, shard_layout_local_shape
+from tilefoundry.ir.types import TensorType
+
+
+@register_op(category="shard")
+@dataclass(frozen=True, slots=True)
+class Local(Op):
+    """This unit's part of `x`: split modes are contracted, the shard layout is gone."""
+
+    x: ClassVar[ParamDef] = ParamDef()
+
+    def type_rule(self, ctx: TypeContext, x: Expr | int) -> TensorType:  # type: ignore[override]
+        """The local extents of each axis, with the strides of the local modes."""
+        t = tensor_operand(ctx, "x", x)
+        sl = t.layout
+        if not isinstance(sl, ShardLayout):
+            ctx.error(f"expected a tensor that is spread over a mesh, got {t}", "tf.reshard it over a mesh first")
+        if any(isinstance(a, Dynamic) for a in sl.attrs):
+            ctx.error("the placement is Dynamic, so the local part is unknown", "tf.reshard it to a known placement first")
+        try:
+            local = shard_layout_local_shape(sl, require_static=False)
+        except WrongValueError as error:
+            ctx.error(error.message, error.remedy)
+        groups = group_modes(sl.shape, t.shape)
+        if groups is None:
+            ctx.error(
+                f"modes {format_int_tuple(sl.layout.shape)} straddle the axes {format_int_tuple(t.shape)}",
+                "tf.reshard it, each axis factored on its own",
+            )
+        shape = tuple(dim_product(local[k] for k in group) for group in groups)
+        strides = sl.layout.strides
+        if strides is None:
+            return TensorType(shape, t.dtype, fresh_plain(shape, t.storage), t.storage)
+        layout = Layout(
+            tuple(tuple(local[k] for k in group) for group in groups),
+            tuple(tuple(strides[k] for k in group) for group in groups),
+        )
+        return TensorType(shape, t.dtype, layout, t.storage)
