@@ -5,7 +5,7 @@ load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_common")
 CudaToolchainInfo = provider(
     doc = "A CUDA compiler. Rules find it as `ctx.toolchains[\"//third_party/cuda:toolchain_type\"].cuda`.",
     fields = {
-        "copts": "list of strings: options that every nvcc command line takes.",
+        "copts": "list of strings: options that every nvcc command line takes, beside `source_copts`.",
         "cudart": "CcInfo: the CUDA runtime library, for host code that calls cuda*().",
         "env": "dict of strings: the whole environment of an action that runs nvcc; paths are relative to the execution root.",
         "files": "depset of Files: what nvcc needs beside itself.",
@@ -18,6 +18,18 @@ CudaToolchainInfo = provider(
 # -noprof: nvcc.profile would name the toolkit by its real path, as nvcc follows links to itself; the environment below
 # says the same with relative paths. -objtemp: nvcc's intermediate files are named after the output, not the process.
 _COPTS = ["-noprof", "-objtemp"]
+
+def source_copts(name):
+    """The options that make an object or cubin independent of where its source lies.
+
+    nvcc makes names unique by a hash of the source's absolute path; this puts a name of the caller's in its place.
+
+    Args:
+      name: the source's path in the workspace, or any other name that is its own in the program.
+    Returns:
+      list of strings.
+    """
+    return ["-frandom-seed=" + name, "-Xcudafe", "--orig_src_path_name=" + name]
 
 def _environment(nvcc):
     """Everything that nvcc would else take from nvcc.profile or from the machine."""

@@ -21,8 +21,13 @@ _HOST_COPTS = ["-fPIC", "-Wno-builtin-macro-redefined"] + [
 ]
 
 def _for_host(option):
-    # nvcc splits the value at commas
-    return "-Xcompiler=" + option.replace(",", "\\,")
+    # nvcc splits the value at commas, takes a backslash for an escape, and hands the rest to a shell
+    quoted = "'{}'".format(option.replace("'", "'\\''"))
+    return "-Xcompiler=" + quoted.replace("\\", "\\\\").replace(",", "\\,")
+
+def _define(macro):
+    # the host compiler preprocesses for host and device alike; nvcc's own -D garbles commas, `$` and backslashes
+    return _for_host("-D" + macro)
 
 def _quoted(folder):
     return _for_host("-iquote" + folder)
@@ -97,7 +102,7 @@ def compile(ctx, context):
     args.add_all(["-x", "cu"] + _OPTIMIZATION[ctx.var["COMPILATION_MODE"]])
     if ctx.attr.rdc:
         args.add("-rdc=true")
-    args.add_all(depset(ctx.attr.local_defines, transitive = [context.defines]), before_each = "-D")
+    args.add_all(depset(ctx.attr.local_defines, transitive = [context.defines]), map_each = _define)
     args.add_all(context.quote_includes, map_each = _quoted)
     args.add_all(context.includes, before_each = "-I")
     args.add_all(context.system_includes, before_each = "-isystem")

@@ -13,7 +13,7 @@ def device_link(ctx, objects):
       File: the object that registers the linked code; it belongs beside `objects`.
     """
     args = common_args(ctx)
-    output = ctx.actions.declare_file("_objs/{0}/dlink/{0}.pic.o".format(ctx.label.name))
+    output = ctx.actions.declare_file("_objs/{0}/{0}_dlink.pic.o".format(ctx.label.name))
     cuda = ctx.toolchains[TOOLCHAIN_TYPE].cuda
     archives = []
     if cuda.device_runtime:

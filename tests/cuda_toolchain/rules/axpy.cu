@@ -1,4 +1,4 @@
-#include "tests/cuda_toolchain/axpy.h"
+#include "tests/cuda_toolchain/rules/axpy.h"
 
 #include <cute/tensor.hpp>
 
