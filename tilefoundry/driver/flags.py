@@ -21,7 +21,7 @@ def target_macro(target: Target) -> str:
 
 
 def _headers(toolchain: HostToolchain) -> list[str]:
-    flags = [f"-isystem{path}" for path in toolchain.include]
+    flags = [word for path in toolchain.include for word in ("-isystem", str(path))]
     # __FILE__ in headers must not tell where they are installed
     return flags + [f"-ffile-prefix-map={path}=include/{i}" for i, path in enumerate(toolchain.include)]
 

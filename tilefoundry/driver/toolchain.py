@@ -154,8 +154,7 @@ def find_host() -> HostToolchain:
         RUNTIME_INCLUDE,
         _cutlass_headers(),
         *_cuda_headers(),
-        Path(libinfo.find_include_path()),
-        Path(libinfo.find_dlpack_include_path()),
+        *map(Path, libinfo.include_paths()),
     )
     return HostToolchain(Path(found), include, library)
 

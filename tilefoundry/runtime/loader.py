@@ -40,7 +40,7 @@ def load_linked_module(linked: LinkedModule, build_info: BuildInfo | None = None
 
 
 def read_library(path: str | os.PathLike[str]) -> LinkedModule:
-    """What a library says about itself. Its key is read from ``<stem>.key`` beside it, when that is there.
+    """What a library says about itself; it knows neither its key nor its sources.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -51,6 +51,4 @@ def read_library(path: str | os.PathLike[str]) -> LinkedModule:
     description: dict[str, Any] = json.loads(str(describe()))
     entry, kernels = read_description(description)
     target = description["target"]
-    key_file = path.with_suffix(".key")
-    key = key_file.read_text().split()[0] if key_file.is_file() else ""
-    return LinkedModule(path, entry, kernels, target["text"], target["name"], target["isa"], key)
+    return LinkedModule(path, entry, kernels, target["text"], target["name"], target["isa"])

@@ -1,0 +1,129 @@
+"""jit: compile with both caches, in the process and on disk."""
+
+from __future__ import annotations
+
+import collections
+import threading
+import time
+import warnings
+from pathlib import Path
+
+from tilefoundry.codegen.emit import emit_module
+from tilefoundry.driver.artifact import read_artifact, write_artifact
+from tilefoundry.driver.cache import DiskCache, default_root, open_cache, temporary_cache
+from tilefoundry.driver.inputs import normalize_to_module, resolve_target
+from tilefoundry.driver.keys import library_key, module_key
+from tilefoundry.driver.options import CompilerOptions
+from tilefoundry.driver.pipeline import isa_of, lower
+from tilefoundry.ir.core.function import Function
+from tilefoundry.ir.core.module import Module
+from tilefoundry.runtime.compiled import BuildInfo, CompiledModule
+from tilefoundry.runtime.loader import load_linked_module
+from tilefoundry.target import Target
+
+_RECENT = 256  # programs whose key is remembered by identity
+
+
+class Jit:
+    """The type of `jit`: a function with a cache."""
+
+    def __init__(self) -> None:
+        self._modules: dict[str, CompiledModule] = {}
+        # Programs are immutable, so one object has one key. Holding them keeps their identities from being reused.
+        self._recent: collections.OrderedDict[tuple[object, ...], tuple[object, CompiledModule]] = collections.OrderedDict()
+        self._compiling: dict[str, threading.Lock] = {}
+        self._disks: dict[Path, DiskCache] = {}
+        self._lock = threading.Lock()
+
+    def __call__(
+        self,
+        fn_or_mod: Function | Module,
+        *,
+        target: str | Target | None = "cuda",
+        options: CompilerOptions | None = None,
+    ) -> CompiledModule:
+        """Compiles a program, or finds it compiled.
+
+        Args:
+            fn_or_mod: a Module with an entry, or a Function.
+            target: "cuda" (or what the Module declares), "cpu" (a Module placed for CUDA keeps its placement), or a Target.
+            options: how to compile.
+
+        Returns:
+            The compiled entry; the same object for the same program.
+
+        Raises:
+            WrongTypeError: not a program of TileFoundry's.
+            WrongValueError: the target is unknown or not the Module's, or the Module has no entry.
+            VerifyError, CompileError: the program is not well formed, has no form on the target, or does not compile.
+        """
+        recent = (id(fn_or_mod), target, options)
+        with self._lock:
+            known = self._recent.get(recent)
+        if known is not None:
+            return known[1]
+        started = time.perf_counter()
+        options = options or CompilerOptions()
+        module = normalize_to_module(fn_or_mod)
+        module.entry_function()
+        chosen = resolve_target(module, target)
+        key = module_key(module, chosen, options)
+        with self._lock:
+            compiling = self._compiling.setdefault(key, threading.Lock())
+        with compiling:
+            compiled = self._modules.get(key)
+            if compiled is None:
+                compiled = self._modules[key] = self._through_disk(module, chosen, options, key, started)
+        with self._lock:
+            self._compiling.pop(key, None)
+            self._recent[recent] = (fn_or_mod, compiled)
+            if len(self._recent) > _RECENT:
+                self._recent.popitem(last=False)
+        return compiled
+
+    def cache_clear(self) -> None:
+        """Forgets every compiled module of this process; the disk cache stays."""
+        with self._lock:
+            self._modules.clear()
+            self._recent.clear()
+
+    def cache_info(self) -> dict[str, int]:
+        """``{"size": n}``: how many compiled modules this process holds."""
+        with self._lock:
+            return {"size": len(self._modules)}
+
+    def _through_disk(
+        self, module: Module, target: Target, options: CompilerOptions, key: str, started: float
+    ) -> CompiledModule:
+        name = str(module.entry)
+
+        def make(folder: Path) -> None:
+            linkable = emit_module(lower(module, target), target)
+            write_artifact(linkable, options, folder, name, {isa_of(target): key})
+
+        disk_key = library_key(key, target)
+        disk = self._disk()
+        try:
+            entry, hit = disk.get_or_make(disk_key, make)
+        except OSError as error:
+            warnings.warn(
+                f"kernel cache '{disk.root}' cannot be written: {error}; using a private temporary folder",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+            with self._lock:
+                disk = self._disks[default_root()] = temporary_cache()
+            entry, hit = disk.get_or_make(disk_key, make)
+        linked = read_artifact(entry / f"{name}.so")
+        origin = BuildInfo("disk cache" if hit else "compiled", time.perf_counter() - started)
+        return load_linked_module(linked, origin)
+
+    def _disk(self) -> DiskCache:
+        root = default_root()
+        with self._lock:
+            if root not in self._disks:
+                self._disks[root] = open_cache(root)
+            return self._disks[root]
+
+
+jit = Jit()

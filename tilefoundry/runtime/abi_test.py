@@ -1,0 +1,62 @@
+"""The launcher ABI, and its form as JSON."""
+
+import json
+from dataclasses import FrozenInstanceError
+
+import pytest
+
+from tilefoundry.ir.core.expr import Var
+from tilefoundry.ir.core.function import Function
+from tilefoundry.ir.dims import DimVar, ceildiv
+from tilefoundry.ir.shard import Layout
+from tilefoundry.ir.types import DType, StorageKind, TensorType, TupleType
+from tilefoundry.runtime.abi import EntryABI, KernelLaunch, ParamABI, entry_abi_of, param_abi_of
+from tilefoundry.runtime.abi_json import describe_library, read_description
+
+N = DimVar("N", 1, 100)
+X = ParamABI("x", TensorType((N, 4), DType.bf16, None, StorageKind.GMEM))
+Y = ParamABI("y", TensorType((ceildiv(N, 2), 4), DType.f32, Layout((ceildiv(N, 2), 4), (4, 1)), StorageKind.GMEM))
+S = ParamABI("s", TensorType.scalar(DType.i32))
+
+
+def test_counts_and_slices() -> None:
+    entry = EntryABI("f", (S, X, Y), 1)
+    assert (entry.input_count, entry.input_params, entry.output_params) == (2, (S, X), (Y,))
+    with pytest.raises(FrozenInstanceError):
+        entry.name = "g"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("count", [-1, 3])
+def test_output_count_is_within_the_parameters(count: int) -> None:
+    with pytest.raises(ValueError, match=f"output_count is {count}, expected 0..2"):
+        EntryABI("f", (X, Y), count)
+
+
+def test_an_alias_pairs_an_output_with_an_input() -> None:
+    assert EntryABI("f", (X, Y), 1, (("y", "x"),)).aliases == (("y", "x"),)
+    with pytest.raises(ValueError, match="alias 'x' of 'y' does not pair"):
+        EntryABI("f", (X, Y), 1, (("x", "y"),))
+
+
+def test_a_parameter_is_a_tensor() -> None:
+    assert param_abi_of(Var("x", X.type)) == X
+    with pytest.raises(TypeError, match="parameter 'p' has type"):
+        param_abi_of(Var("p", TupleType((X.type,))))
+
+
+def test_a_function_has_no_output_parameters() -> None:
+    x = Var("x", X.type)
+    assert entry_abi_of(Function("f", (x,), x, X.type)) == EntryABI("f", (X,), 0)
+
+
+def test_json_round_trip() -> None:
+    entry = EntryABI("f", (S, X, Y), 1, (("y", "x"),))
+    kernels = (KernelLaunch("f", None, ceildiv(N, 64), 128, 1024), KernelLaunch("g", N, 3, 1, 0))
+    data = json.loads(json.dumps(describe_library(entry, kernels, "cuda", "text", "sm_90a")))
+    assert data["target"] == {"name": "cuda", "isa": "sm_90a", "text": "text"}
+    assert read_description(data) == (entry, kernels)
+
+
+def test_another_format_is_refused() -> None:
+    with pytest.raises(ValueError, match="format 99, expected 1"):
+        read_description({"format": 99})
