@@ -83,9 +83,9 @@ def __dir__() -> list[str]:
 
 
 def _evaluator() -> Executor:
-    from tilefoundry.evaluator import executor
+    from tilefoundry.evaluator import TorchExecutor
 
-    return executor()
+    return TorchExecutor()
 
 
 set_executor_loader(_evaluator)

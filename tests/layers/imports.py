@@ -15,7 +15,8 @@ class Import:
     Attributes:
       module: the dotted name; for `from a import b` it is "a.b" if that is a module of the tree, else "a".
       line: where, from 1.
-      late: made when a function runs, not when the file is imported.
+      late: made when a function runs, not when the file is imported. A module's own `__getattr__` (PEP 562) does not
+        count: it is how a package offers names of its parts without loading them.
     """
 
     module: str
@@ -58,7 +59,9 @@ def imports_of(root: Path, file: Path) -> list[Import]:
 def _walk(node: ast.AST, late: bool) -> Iterator[tuple[ast.AST, bool]]:
     """All nodes below one, each with whether a function body holds it."""
     for child in ast.iter_child_nodes(node):
-        inside = late or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        lazy_names = isinstance(node, ast.Module) and getattr(child, "name", "") == "__getattr__"
+        inside = late or (function and not lazy_names)
         yield child, inside
         yield from _walk(child, inside)
 

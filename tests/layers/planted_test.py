@@ -17,6 +17,7 @@ _CLEAN = {
     "evaluator/__init__.py": "import torch\nfrom tilefoundry.ir import core\n",
     "runtime/__init__.py": "import importlib\n_E = {'x': 'tilefoundry.runtime.x'}\n"
     "def __getattr__(n):\n    return importlib.import_module(_E[n])\n",
+    "runtime/y.py": "def __getattr__(n):\n    from tilefoundry.runtime.abi import core\n",
     "runtime/abi.py": "from tilefoundry.ir import core\n",
     "runtime/x.py": "import torch\n",
     "codegen/__init__.py": "from ..runtime import abi\n",
