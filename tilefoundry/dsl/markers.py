@@ -1,0 +1,38 @@
+"""Names that mean something only inside a decorated function: op names and ``tile``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NoReturn
+
+from tilefoundry.diagnostics import WrongTypeError
+
+
+@dataclass(frozen=True)
+class SurfaceOp:
+    """An op by its surface name, e.g. ``tf.matmul``; the parser builds the call."""
+
+    dialect: str
+    name: str
+
+    def __call__(self, *args: object, **kwargs: object) -> NoReturn:
+        raise WrongTypeError(
+            f"{self.dialect}.{self.name} was called as a Python function",
+            remedy="call it inside a function decorated with @func; use torch for eager tensors",
+        )
+
+
+class Tile:
+    """``for i in tile(extent, step)``: a loop over windows of `step` elements that cover ``[0, extent)``.
+
+    A subscript by `i` is the window ``[i, i + step)``; elements beyond the tensor read as zero and are not written.
+    """
+
+    def __call__(self, *args: object, **kwargs: object) -> NoReturn:
+        raise WrongTypeError("tile(...) was called as a Python function", remedy="use it in a 'for' inside @func")
+
+    def __repr__(self) -> str:
+        return "tile"
+
+
+tile = Tile()

@@ -1,0 +1,69 @@
+"""The entry of the evaluator."""
+
+from __future__ import annotations
+
+import torch
+
+from tilefoundry.diagnostics import EvalError, WrongTypeError
+from tilefoundry.evaluator.context import EvalContext, Value
+from tilefoundry.evaluator.engine import Engine
+from tilefoundry.evaluator.inputs import bind_extents, check_inputs
+from tilefoundry.ir.core.function import Function
+from tilefoundry.ir.core.module import Module
+
+PRECISIONS = ("declared", "f64")
+
+
+def evaluate(
+    function: Function | Module, *inputs: object, precision: str = "declared", device: torch.device | str | None = None
+) -> object:
+    """The value of a function (or of a module's entry) on these inputs, as torch computes it on logical shapes.
+
+    Args:
+        inputs: one for each declared parameter, of exactly the declared dtype; all on one device.
+        precision: "declared" computes each op in its declared dtype; "f64" computes every float in f64 without
+            rounding casts, and returns f64: a reference for what the program means.
+        device: where to run; by default where the inputs are. It must agree with them.
+
+    Returns:
+        A tensor, or a tuple of tensors. Inputs are never modified, and results share no memory with them.
+
+    Raises:
+        EvalError: the inputs do not fit, or a run-time value lies outside what an op accepts.
+        WrongTypeError: `function` is neither a Function nor a Module.
+    """
+    if isinstance(function, Module):
+        entry = function.entry_function()
+        if not isinstance(entry, Function):
+            raise WrongTypeError(f"evaluate: the entry '{entry.name}' is a kernel in TIR", remedy="compile the module")
+        function = entry
+    if not isinstance(function, Function):
+        raise WrongTypeError(
+            f"evaluate: expected a Function or a Module, got {type(function).__name__}",
+            remedy="decorate the function with @func",
+        )
+    if precision not in PRECISIONS:
+        raise EvalError(f"evaluate: unknown precision {precision!r}", remedy=f"use one of {', '.join(PRECISIONS)}")
+    if function.body is None:
+        raise EvalError(f"'{function.name}' is a prototype without a body", remedy="evaluate one of its variants")
+    where = torch.device(device) if device is not None else None
+    tensors = check_inputs(function, inputs, where)
+    if where is None:
+        where = tensors[0].device if tensors else torch.device("cpu")
+    exact = precision == "f64"
+    ctx = EvalContext(where, exact, bind_extents(function, tensors))
+    with torch.no_grad():
+        given = [x.to(torch.float64) if exact and x.is_floating_point() else x for x in tensors]
+        engine = Engine(ctx, function.body, dict(zip(function.params, given, strict=True)))
+        return _fresh(ctx, engine.value(function.body), {x.untyped_storage().data_ptr() for x in tensors})
+
+
+def _fresh(ctx: EvalContext, value: Value, memory: set[int]) -> object:
+    """The result in memory of its own."""
+    if isinstance(value, tuple):
+        return tuple(_fresh(ctx, v, memory) for v in value)
+    if isinstance(value, int):
+        return torch.tensor(value, dtype=torch.int64, device=ctx.device)
+    assert isinstance(value, torch.Tensor)
+    shared = value.untyped_storage().data_ptr() in memory and value.numel()
+    return value.clone() if shared else value.contiguous()

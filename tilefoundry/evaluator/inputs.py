@@ -1,0 +1,96 @@
+"""Checks the inputs of an evaluation against the declared parameters; nothing is cast or moved."""
+
+from __future__ import annotations
+
+import torch
+
+from tilefoundry.diagnostics import EvalError
+from tilefoundry.evaluator.dtypes import TORCH, torch_dtype
+from tilefoundry.ir.core.expr import Var
+from tilefoundry.ir.core.function import Function
+from tilefoundry.ir.dims import DimVar, dim_vars, evaluate_dim
+from tilefoundry.ir.dims.format import format_dim
+from tilefoundry.ir.types import TensorType
+
+_NAMES = {value: key for key, value in TORCH.items()}
+
+
+def check_inputs(function: Function, inputs: tuple[object, ...], device: torch.device | None) -> list[torch.Tensor]:
+    """The inputs as tensors: a Python number of the declared kind serves as a rank-0 input.
+
+    Raises:
+        EvalError: wrong number, kind, dtype, rank or extent; more than one device.
+    """
+    names = ", ".join(p.name for p in function.params)
+    if len(inputs) != len(function.params):
+        raise EvalError(
+            f"'{function.name}' takes {len(function.params)} input(s) ({names}), got {len(inputs)}",
+            remedy="give one input for each declared parameter, weights included",
+        )
+    devices = {p.name: x.device for p, x in zip(function.params, inputs, strict=True) if isinstance(x, torch.Tensor)}
+    if device is not None:
+        devices = {f"device={device}": device, **devices}
+    if len(set(devices.values())) > 1:
+        raise EvalError(
+            f"'{function.name}': inputs lie on more than one device: {', '.join(f'{n}: {d}' for n, d in devices.items())}",
+            remedy="move them to one device; nothing is moved silently",
+        )
+    chosen = next(iter(devices.values()), torch.device("cpu"))
+    return [_check(function, p, x, chosen) for p, x in zip(function.params, inputs, strict=True)]
+
+
+def _check(function: Function, param: Var, value: object, device: torch.device) -> torch.Tensor:
+    where = f"'{function.name}': input '{param.name}'"
+    declared = param.type
+    if not isinstance(declared, TensorType):
+        raise EvalError(f"{where} is declared as {declared}, expected a tensor type")
+    if isinstance(value, (bool, int, float)) and not declared.shape:
+        kind = bool if declared.dtype.name == "bool" else float if declared.dtype.is_float else int
+        if type(value) is kind or (kind is float and type(value) is int):
+            return torch.tensor(value, dtype=torch_dtype(declared.dtype), device=device)
+        raise EvalError(
+            f"{where}: expected a Python {kind.__name__} or a 0-d tensor of {declared.dtype}, got {value!r}"
+        )
+    if not isinstance(value, torch.Tensor):
+        raise EvalError(f"{where}: expected a torch.Tensor of {declared.dtype}, got {type(value).__name__}")
+    if value.dtype != torch_dtype(declared.dtype):
+        raise EvalError(
+            f"{where}: expected dtype {declared.dtype}, got {_NAMES.get(value.dtype, value.dtype)}",
+            remedy=f"convert it: x.to({torch_dtype(declared.dtype)})",
+        )
+    if value.dim() != len(declared.shape):
+        raise EvalError(
+            f"{where}: expected rank {len(declared.shape)} ({declared}), got rank {value.dim()} {tuple(value.shape)}"
+        )
+    return value
+
+
+def bind_extents(function: Function, inputs: list[torch.Tensor]) -> dict[str, int]:
+    """The value of each DimVar, from the extents of the inputs.
+
+    Raises:
+        EvalError: two inputs give one DimVar different values, a value lies outside its envelope, or a static or
+            computed extent differs.
+    """
+    bound: dict[str, tuple[int, str]] = {}
+    for param, value in zip(function.params, inputs, strict=True):
+        assert isinstance(param.type, TensorType)
+        for axis, (dim, extent) in enumerate(zip(param.type.shape, value.shape, strict=True)):
+            if not isinstance(dim, DimVar):
+                continue
+            place = f"'{param.name}' axis {axis}"
+            known, where = bound.setdefault(dim.name, (extent, place))
+            if known != extent:
+                raise EvalError(f"inconsistent binding of '{dim.name}': {known} by {where}, {extent} by {place}")
+            if not dim.lo <= extent < dim.hi:
+                raise EvalError(f"{place}: '{dim.name}' = {extent} lies outside its envelope [{dim.lo}, {dim.hi})")
+    values = {name: extent for name, (extent, _) in bound.items()}
+    for param, value in zip(function.params, inputs, strict=True):
+        assert isinstance(param.type, TensorType)
+        for axis, (dim, extent) in enumerate(zip(param.type.shape, value.shape, strict=True)):
+            if all(var.name in values for var in dim_vars(dim)) and evaluate_dim(dim, values) != extent:
+                raise EvalError(
+                    f"'{param.name}' axis {axis}: expected extent {format_dim(dim)}"
+                    f"{'' if isinstance(dim, int) else f' = {evaluate_dim(dim, values)}'}, got {extent}"
+                )
+    return values

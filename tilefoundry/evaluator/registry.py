@@ -1,0 +1,47 @@
+"""Which function evaluates which op."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tilefoundry.evaluator.context import EvalContext, Value
+from tilefoundry.evaluator.create.arange import arange
+from tilefoundry.evaluator.create.zeros import zeros
+from tilefoundry.evaluator.elementwise.binary import binary
+from tilefoundry.evaluator.elementwise.cast import cast
+from tilefoundry.evaluator.elementwise.full_like import full_like
+from tilefoundry.evaluator.elementwise.unary import unary
+from tilefoundry.evaluator.elementwise.where import where
+from tilefoundry.evaluator.matrix.matmul import matmul
+from tilefoundry.evaluator.reduce.reduce import reduce
+from tilefoundry.evaluator.shape.insert_slice import insert_slice
+from tilefoundry.evaluator.shape.reshape import reshape
+from tilefoundry.evaluator.shape.slice import slice_
+from tilefoundry.evaluator.shape.transpose import transpose
+from tilefoundry.evaluator.shape.tuple_get_item import tuple_get_item
+from tilefoundry.evaluator.shard.reshard import reshard
+from tilefoundry.ir import hir
+from tilefoundry.ir.core.expr import Call
+from tilefoundry.ir.core.op import Op
+
+# Any: each function takes the op class that it is registered for
+Evaluator = Callable[[EvalContext, Any, Call, tuple[Value, ...]], Value]
+
+EVALUATORS: dict[type[Op], Evaluator] = {
+    hir.Arange: arange,
+    hir.Binary: binary,
+    hir.Cast: cast,
+    hir.FullLike: full_like,
+    hir.InsertSlice: insert_slice,
+    hir.MatMul: matmul,
+    hir.Reduce: reduce,
+    hir.Reshape: reshape,
+    hir.Reshard: reshard,
+    hir.Slice: slice_,
+    hir.Transpose: transpose,
+    hir.TupleGetItem: tuple_get_item,
+    hir.Unary: unary,
+    hir.Where: where,
+    hir.Zeros: zeros,
+}

@@ -1,0 +1,92 @@
+"""``Tensor[...]`` in annotations and bodies: from what was written to a TensorType."""
+
+from __future__ import annotations
+
+import ast
+
+from tilefoundry.dsl.tensor import ConstTensor, Tensor, TensorSpec
+from tilefoundry.ir.shard import ComposedLayout, Layout, Placed, ShardLayout
+from tilefoundry.ir.types import DType, StorageKind, TensorType, TupleType, resolve_storage
+from tilefoundry.python.layouts import AnyLayout, resolve_layout
+from tilefoundry.python.parser import Parser
+from tilefoundry.python.values import Index, StateSet, Window, as_index, describe, is_index
+
+FORM = 'write Tensor[(64, 64), "f32"], optionally followed by a layout and a storage'
+
+
+def tensor_type(p: Parser, node: ast.AST, spec: TensorSpec) -> TensorType:
+    """The type that a ``Tensor[...]`` means; the default storage is gmem."""
+    items = spec.items
+    if not 2 <= len(items) <= 4:
+        p.refuse(node, f"Tensor takes a shape, a dtype, a layout and a storage, got {len(items)} item(s)", FORM)
+    if isinstance(items[0], int) and not isinstance(items[0], bool):
+        p.refuse(node, f"expected a tuple as shape, got {items[0]}", f"write Tensor[({items[0]},), ...]")
+    if not isinstance(items[0], tuple):
+        p.refuse(node, f"expected a tuple as shape, got {describe(items[0])}", FORM)
+    shape = tuple(_extent(p, node, e) for e in items[0])
+    dtype = _dtype(p, node, items[1])
+    layout: AnyLayout | None = None
+    if any(isinstance(e, Placed) for e in items[0]):
+        layout = resolve_layout(p, node, items[0])
+    storage: StorageKind | None = None
+    for item in items[2:]:
+        if _is_layout(item) and layout is None and storage is None:
+            layout = resolve_layout(p, node, item)
+        elif isinstance(item, (str, StorageKind)) and storage is None:
+            with p.located(node):
+                storage = resolve_storage(item)
+        elif item is not None:
+            p.refuse(node, f"expected a layout, then a storage, got {describe(item)}", FORM)
+    with p.located(node):
+        return TensorType(shape, dtype, layout, StorageKind.GMEM if storage is None else storage)
+
+
+def _is_layout(item: object) -> bool:
+    return isinstance(item, (tuple, Layout, ComposedLayout, ShardLayout, StateSet, Placed))
+
+
+def _extent(p: Parser, node: ast.AST, extent: object) -> Index:
+    if isinstance(extent, Placed):
+        return extent.extent
+    if not is_index(extent) or isinstance(extent, Window):
+        p.refuse(node, f"expected an int or a DimVar as extent, got {describe(extent)}", FORM)
+    index = as_index(extent)
+    if isinstance(index, int) and not 0 <= index < 1 << 63:
+        p.refuse(node, f"expected an extent from 0 to 2**63 - 1, got {index}")
+    return index
+
+
+def _dtype(p: Parser, node: ast.AST, dtype: object) -> DType:
+    if not isinstance(dtype, str):
+        p.refuse(node, f"expected a dtype name, got {describe(dtype)}", 'write it as a string, e.g. "f32"')
+    with p.located(node):
+        return DType.from_name(dtype)
+
+
+def parameter_spec(p: Parser, node: ast.expr, value: object) -> TensorSpec:
+    """The annotation of one parameter; a string (postponed evaluation) is evaluated from its syntax."""
+    if isinstance(value, str):
+        value = p.evaluate(node)
+    if not isinstance(value, TensorSpec):
+        p.refuse(node, f"expected a Tensor[...] or ConstTensor[...] annotation, got {_written(value)}", FORM)
+    return value
+
+
+def return_type(p: Parser, node: ast.expr, value: object) -> TensorType | TupleType:
+    """The type of a return annotation: ``Tensor[...]`` or a tuple of them."""
+    if isinstance(value, str):
+        value = p.evaluate(node)
+    if isinstance(value, TensorSpec):
+        if value.is_const:
+            p.refuse(node, "a result cannot be a ConstTensor", "write Tensor[...]")
+        return tensor_type(p, node, value)
+    fields = value if isinstance(value, tuple) else getattr(value, "__args__", None)  # tuple[Tensor[...], ...]
+    if isinstance(fields, tuple) and fields and all(isinstance(f, TensorSpec) for f in fields):
+        return TupleType(tuple(return_type(p, node, f) for f in fields))
+    p.refuse(node, f"expected Tensor[...] or a tuple of them as return type, got {_written(value)}", FORM)
+
+
+def _written(value: object) -> str:
+    if value is Tensor or value is ConstTensor:
+        return f"{value.__name__} without a shape"  # type: ignore[attr-defined]
+    return f"'{value.__name__}'" if isinstance(value, type) else describe(value)

@@ -1,0 +1,243 @@
+"""Calls: ops by surface name, functions, and the few Python callables that extents and layouts need."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import inspect
+import math
+from collections.abc import Callable
+
+from tilefoundry.dsl.markers import SurfaceOp, Tile
+from tilefoundry.dsl.tensor import TensorSpec
+from tilefoundry.ir import dims, shard
+from tilefoundry.ir.core.expr import Expr, Tuple
+from tilefoundry.ir.core.function import Function
+from tilefoundry.ir.core.module import Module
+from tilefoundry.ir.core.op import OpSchema, ParamDef, schemas_named
+from tilefoundry.python.annotations import tensor_type
+from tilefoundry.python.layouts import build_mesh, resolve_layout
+from tilefoundry.python.literals import operands
+from tilefoundry.python.parser import Parser
+from tilefoundry.python.values import Window, as_index, describe, is_index, is_number
+from tilefoundry.python.windows import insert_slice
+
+Given = tuple[ast.AST, object]
+
+# What may be called on parse-time values: pure, total up to the errors that `located` reports, and quick.
+PURE: tuple[Callable[..., object], ...] = (
+    abs, bool, float, int, len, math.ceil, math.exp, math.exp2, math.floor, math.isqrt, math.log, math.log2, math.prod,
+    math.sqrt, dims.DimVar, shard.Broadcast, shard.ComposedLayout, shard.Dynamic, shard.Layout, shard.Partial,
+    shard.ShardLayout, shard.Split, shard.Topology, shard.make_mesh,
+)  # fmt: skip
+
+
+def call(p: Parser, node: ast.AST) -> object:
+    """The value of a call."""
+    assert isinstance(node, ast.Call)
+    function = p.evaluate(node.func)
+    positional: list[Given] = []
+    for argument in node.args:
+        if isinstance(argument, ast.Starred):
+            p.refuse(argument, "'*' in a call", "write the arguments one by one")
+        positional.append((argument, p.evaluate(argument)))
+    keywords: dict[str, Given] = {}
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            p.refuse(keyword.value, "'**' in a call", "write the keywords one by one")
+        keywords[keyword.arg] = (keyword.value, p.evaluate(keyword.value))
+    if isinstance(function, SurfaceOp):
+        return op_call(p, node, function, positional, keywords)
+    if isinstance(function, Function):
+        return function_call(p, node, function, positional, keywords)
+    return _python_call(p, node, function, positional, keywords)
+
+
+def _python_call(
+    p: Parser, node: ast.Call, function: object, positional: list[Given], keywords: dict[str, Given]
+) -> object:
+    values = [value for _, value in positional]
+    named = {name: value for name, (_, value) in keywords.items()}
+    if function is shard.Mesh:
+        return build_mesh(p, node, values, named)
+    if function is min or function is max or function is dims.ceildiv:
+        return _extremum(p, node, function, values, named)
+    if isinstance(function, Tile) or function is range:
+        name = "tile" if isinstance(function, Tile) else "range"
+        p.refuse(node, f"{name}(...) outside the header of a 'for'", f"write 'for i in {name}(...):'")
+    if any(function is known for known in PURE):
+        assert callable(function)
+        if any(isinstance(v, Window) or (isinstance(v, Expr) and not is_index(v)) for v in (*values, *named.values())):
+            p.refuse(
+                node,
+                f"'{_name(function)}' needs values known at compile time, got a run-time value",
+                _tf_remedy(function),
+            )
+        with p.located(node):
+            return function(*values, **named)
+    if isinstance(function, Module):
+        p.refuse(node, f"call of child module '{function.name}': not supported yet", "call a function of this module")
+    p.refuse(
+        node,
+        f"expected a tf op, a @func function or a shape function, got {_name(function)}",
+        remedy="a tensor program cannot call Python; compute constants outside, or decorate the function with @func",
+    )
+
+
+def _name(value: object) -> str:
+    return (
+        f"Python's '{value.__name__}'"
+        if isinstance(value, type) or (callable(value) and hasattr(value, "__name__"))
+        else describe(value)
+    )
+
+
+def _tf_remedy(function: object) -> str:
+    name = getattr(function, "__name__", "")
+    return f"use tf.{name}(x)" if schemas_named("tf", name) else "use a tf op"
+
+
+def _extremum(p: Parser, node: ast.Call, function: object, values: list[object], named: dict[str, object]) -> object:
+    name = function.__name__  # type: ignore[attr-defined]
+    if named or len(values) < 2 or (function is dims.ceildiv and len(values) != 2):
+        p.refuse(node, f"{name} takes {'two' if function is dims.ceildiv else 'two or more'} positional arguments")
+    if all(is_number(v) for v in values) and function is not dims.ceildiv:
+        return function(*values)  # type: ignore[operator]
+    for value in values:
+        if not is_index(value):
+            p.refuse(
+                node,
+                f"{name} works on numbers and extents, got {describe(value)}",
+                f"use tf.{name}imum(a, b) on tensors",
+            )
+    step = {min: dims.dim_min, max: dims.dim_max}.get(function, dims.ceildiv)  # type: ignore[call-overload]
+    result = as_index(values[0])
+    for value in values[1:]:
+        with p.located(node):
+            result = step(result, as_index(value))
+    return result
+
+
+def function_call(
+    p: Parser, node: ast.Call, callee: Function, positional: list[Given], keywords: dict[str, Given]
+) -> Expr:
+    """A call of another function: its body, rebuilt under the types of these arguments."""
+    names = [param.name for param in callee.params]
+    given = dict(zip(names, positional, strict=False))
+    for name, value in keywords.items():
+        if name not in names or name in given:
+            p.refuse(
+                value[0], f"'{callee.name}' has no further parameter '{name}'", f"its parameters: {', '.join(names)}"
+            )
+        given[name] = value
+    if len(given) != len(names) or len(positional) > len(names):
+        p.refuse(
+            node,
+            f"'{callee.name}' takes {len(names)} argument(s) ({', '.join(names)}), got {len(positional) + len(keywords)}",
+        )
+    args = []
+    for name in names:
+        where, value = given[name]
+        if not isinstance(value, Expr):
+            p.refuse(where, f"argument '{name}' of '{callee.name}': expected a tensor, got {describe(value)}")
+        args.append(value)
+    with p.located(node):
+        return p.session.elaborator.inline(callee, tuple(args))
+
+
+def op_call(p: Parser, node: ast.Call, op: SurfaceOp, positional: list[Given], keywords: dict[str, Given]) -> Expr:
+    """A call of an op: the first schema that the arguments bind to."""
+    if op.dialect == "tf" and op.name == "insert_slice":
+        return insert_slice(p, node, bound(p, node, op.name, ("dst", "update", "offsets"), positional, keywords))
+    schemas = schemas_named(op.dialect, op.name)
+    if not schemas:
+        p.refuse(node, f"{op.dialect} has no op named '{op.name}'")
+    fitting = [s for s in schemas if _fits(s, positional, keywords)]
+    return _build(p, node, (fitting or list(schemas))[0], positional, keywords)
+
+
+def bound(
+    p: Parser, node: ast.Call, name: str, params: tuple[str, ...], positional: list[Given], keywords: dict[str, Given]
+) -> dict[str, Given]:
+    """Arguments by parameter name; all of `params` are required."""
+    schema = OpSchema("tf", "", name, tuple(ParamDef(name=n) for n in params), lambda **_: None)  # type: ignore[arg-type, return-value]
+    return {n: g[0] for n, g in _bind(p, node, schema, positional, keywords).items()}
+
+
+def _fits(schema: OpSchema, positional: list[Given], keywords: dict[str, Given]) -> bool:
+    names = [param.name for param in schema.params]
+    if any(name not in names for name in keywords):
+        return False
+    variadic = any(param.variadic for param in schema.params)
+    taken = {*names[: len(positional)], *keywords}
+    missing = any(param.required and param.name not in taken for param in schema.params)
+    return not missing and (variadic or len(positional) <= len(names))
+
+
+def _bind(
+    p: Parser, node: ast.Call, schema: OpSchema, positional: list[Given], keywords: dict[str, Given]
+) -> dict[str, list[Given]]:
+    signature = f"{schema.name}({', '.join(_written(param) for param in schema.params)})"
+    given: dict[str, list[Given]] = {}
+    rest = list(positional)
+    for param in schema.params:
+        if not rest:
+            break
+        if param.variadic:
+            given[param.name], rest = rest, []
+        else:
+            given[param.name] = [rest.pop(0)]
+    if rest:
+        p.refuse(node, f"{schema.name}: {len(positional)} positional arguments are too many", f"call {signature}")
+    names = [param.name for param in schema.params]
+    for name, value in keywords.items():
+        if name not in names:
+            near = difflib.get_close_matches(name, names, n=1)
+            hint = f"did you mean '{near[0]}'? " if near else ""
+            p.refuse(value[0], f"{schema.name}: no parameter '{name}'", f"{hint}call {signature}")
+        if name in given:
+            p.refuse(value[0], f"{schema.name}: parameter '{name}' is given twice", f"call {signature}")
+        given[name] = [value]
+    for param in schema.params:
+        if param.required and param.name not in given:
+            p.refuse(node, f"{schema.name}: parameter '{param.name}' is missing", f"call {signature}")
+    return given
+
+
+def _written(param: ParamDef) -> str:
+    return f"*{param.name}" if param.variadic else param.name if param.required else f"{param.name}=..."
+
+
+def _build(p: Parser, node: ast.Call, schema: OpSchema, positional: list[Given], keywords: dict[str, Given]) -> Expr:
+    given = _bind(p, node, schema, positional, keywords)
+    inputs: list[object] = []
+    for param in schema.inputs:
+        for where, value in given.get(param.name, ()):
+            if isinstance(value, tuple):
+                value = Tuple(operands(p, where, value))
+            if not (isinstance(value, (Expr, Window)) or is_number(value)):
+                p.refuse(where, f"{schema.name}: '{param.name}' must be a tensor or a number, got {describe(value)}")
+            inputs.append(value)
+    attributes = {
+        param.name: attribute(p, where, schema.name, param.name, value)
+        for param in schema.attributes
+        for where, value in given.get(param.name, ())
+    }
+    with p.located(node):
+        target = schema.build(**attributes)
+    return p.call(node, target, operands(p, node, inputs))
+
+
+def attribute(p: Parser, node: ast.AST, op: str, name: str, value: object) -> object:
+    """A compile-time argument of an op."""
+    if isinstance(value, TensorSpec):
+        return tensor_type(p, node, value)
+    if name == "layout":
+        return resolve_layout(p, node, value)
+    if isinstance(value, tuple):
+        return tuple(attribute(p, node, op, name, v) for v in value)
+    if isinstance(value, Window) or (isinstance(value, Expr) and not is_index(value)):
+        p.refuse(node, f"{op}: '{name}' must be known at compile time, got {describe(value)}")
+    if inspect.isroutine(value) or isinstance(value, (SurfaceOp, type)):
+        p.refuse(node, f"{op}: '{name}' cannot be {describe(value)}")
+    return value

@@ -1,0 +1,77 @@
+"""Calls between functions: the callee's body, rebuilt under the types of the arguments.
+
+A call is a device call inside the same kernel, so it leaves no trace in the IR but its expressions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tilefoundry.diagnostics import VerifyError
+from tilefoundry.ir.core.expr import Expr, Var
+from tilefoundry.ir.core.function import Function
+from tilefoundry.ir.core.type import Type
+from tilefoundry.ir.dims import DimVar
+from tilefoundry.ir.types.matching import Bindings, bind_type
+from tilefoundry.python.rewrite import Node, Rewriter
+
+
+@dataclass
+class Elaborator:
+    """Instances of called functions, one for each callee and tuple of argument types."""
+
+    _instances: dict[tuple[int, tuple[Type, ...]], tuple[Function, Function]] = field(default_factory=dict)
+
+    def inline(self, callee: Function, args: tuple[Expr, ...]) -> Expr:
+        """The value of ``callee(*args)``.
+
+        Raises:
+            VerifyError: an argument does not fit its parameter, or the body does not fit the arguments' types.
+        """
+        instance = self.elaborate(callee, tuple(arg.type for arg in args))
+        assert instance.body is not None
+        values: dict[Var, Node] = dict(zip(instance.params, args, strict=True))
+        result = Rewriter(values)(instance.body)
+        assert isinstance(result, Expr)
+        return result
+
+    def elaborate(self, callee: Function, types: tuple[Type, ...]) -> Function:
+        """`callee` with parameters of exactly these types."""
+        key = (id(callee), types)
+        known = self._instances.get(key)
+        if known is None:
+            known = self._instances[key] = (self._instantiate(callee, types), callee)  # the callee keeps its id alive
+        return known[0]
+
+    def _instantiate(self, callee: Function, types: tuple[Type, ...]) -> Function:
+        if callee.body is None:
+            raise VerifyError(f"'{callee.name}' is a prototype without a body", remedy="call one of its variants")
+        bindings: Bindings = {}
+        for param, type_ in zip(callee.params, types, strict=True):
+            if not bind_type(param.type, type_, bindings):
+                raise VerifyError(
+                    f"'{callee.name}': parameter '{param.name}' is {param.type}, the argument is {type_} (type mismatch)",
+                    remedy="pass a tensor of the declared shape, dtype and layout",
+                )
+        for var, extent in bindings.items():
+            _check_envelope(callee, var, extent)
+        if all(param.type == type_ for param, type_ in zip(callee.params, types, strict=True)):
+            return callee
+        params = tuple(
+            Var(param.name, type_, param.is_const, param.metadata)
+            for param, type_ in zip(callee.params, types, strict=True)
+        )
+        changed = {var: extent for var, extent in bindings.items() if extent is not var}
+        body = Rewriter(dict(zip(callee.params, params, strict=True)), changed)(callee.body)
+        assert isinstance(body, Expr) and isinstance(body.type, Type)
+        return Function(callee.name, params, body, body.type, metadata=callee.metadata)
+
+
+def _check_envelope(callee: Function, var: DimVar, extent: Node) -> None:
+    """A symbolic extent must be known to stay inside the callee's envelope."""
+    if isinstance(extent, DimVar) and not var.lo <= extent.lo <= extent.hi <= var.hi:
+        raise VerifyError(
+            f"'{callee.name}': extent {extent.name} in [{extent.lo}, {extent.hi}) does not fit {var.name} "
+            f"in [{var.lo}, {var.hi})",
+            remedy="widen the callee's DimVar, or narrow the caller's",
+        )

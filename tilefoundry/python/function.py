@@ -1,0 +1,89 @@
+"""From a Python function to a Function of the IR."""
+
+from __future__ import annotations
+
+import ast
+from types import FunctionType
+
+from tilefoundry.diagnostics import VerifyError
+from tilefoundry.ir.core.expr import Var
+from tilefoundry.ir.core.function import Function
+from tilefoundry.ir.core.metadata import BindingMetadata
+from tilefoundry.ir.core.type import Type
+from tilefoundry.ir.dims import DimVar, dim_vars
+from tilefoundry.ir.types import tensor_leaves
+from tilefoundry.python.annotations import parameter_spec, return_type, tensor_type
+from tilefoundry.python.expressions import EXPRESSIONS
+from tilefoundry.python.names import Resolver
+from tilefoundry.python.parser import Parser, Session
+from tilefoundry.python.source import function_source
+from tilefoundry.python.statements import STATEMENTS
+
+
+def parse_function(function: FunctionType, resolver: Resolver, session: Session) -> Function:
+    """Parses one decorated function.
+
+    Raises:
+        VerifyError: the program is not one of the tensor language, or not well typed; located in the author's file.
+    """
+    source = function_source(function)
+    p = Parser(source, resolver, session, EXPRESSIONS, STATEMENTS)
+    node = source.node
+    params = tuple(_parameter(p, function, argument) for argument in _arguments(p, node))
+    if node.returns is None:
+        p.refuse(node, f"function '{node.name}' has no return annotation", 'write -> Tensor[(...), "f32"]')
+    declared = return_type(p, node.returns, function.__annotations__.get("return"))
+    _check_dim_vars(p, node, [*(param.type for param in params), declared])
+    p.scope.update((param.name, param) for param in params)
+    p.run(node.body)
+    if p.result is None:
+        prototype = all(isinstance(s, (ast.Pass, ast.Expr)) for s in node.body)
+        p.refuse(
+            node.body[-1],
+            f"function '{node.name}' ends without a 'return'",
+            remedy="a prototype ('pass') needs variants, which are not supported yet"
+            if prototype
+            else "return its value",
+        )
+    metadata = p.metadata(node)[:1]
+    try:
+        return Function(node.name, params, p.result, declared, metadata=metadata)
+    except VerifyError as error:
+        raise error.at(source.span(node.returns)) from None
+
+
+def _arguments(p: Parser, node: ast.FunctionDef) -> list[ast.arg]:
+    a = node.args
+    for extra in (a.vararg, a.kwarg, *a.kwonlyargs):
+        if extra is not None:
+            p.refuse(extra, f"parameter '{extra.arg}' is variadic or keyword-only", "declare plain parameters")
+    for default in a.defaults:
+        p.refuse(default, "a parameter with a default value", "declare plain parameters; capture constants by name")
+    return [*a.posonlyargs, *a.args]
+
+
+def _parameter(p: Parser, function: FunctionType, argument: ast.arg) -> Var:
+    if argument.annotation is None:
+        p.refuse(
+            argument, f"parameter '{argument.arg}' has no annotation", f'write {argument.arg}: Tensor[(...), "f32"]'
+        )
+    spec = parameter_spec(p, argument.annotation, function.__annotations__[argument.arg])
+    type_ = tensor_type(p, argument.annotation, spec)
+    metadata = (*p.metadata(argument)[:1], BindingMetadata(argument.arg))
+    return Var(argument.arg, type_, spec.is_const, metadata)
+
+
+def _check_dim_vars(p: Parser, node: ast.FunctionDef, types: list[Type]) -> None:
+    """One name, one envelope, within a signature."""
+    known: dict[str, DimVar] = {}
+    for type_ in types:
+        for leaf in tensor_leaves(type_):
+            for var in sorted((v for d in leaf.shape for v in dim_vars(d)), key=lambda v: (v.name, v.lo, v.hi)):
+                other = known.setdefault(var.name, var)
+                if other is not var:
+                    p.refuse(
+                        node,
+                        f"DimVar '{var.name}' has two envelopes in one signature: [{other.lo}, {other.hi}) and "
+                        f"[{var.lo}, {var.hi})",
+                        remedy="use one DimVar object for one name",
+                    )

@@ -1,0 +1,90 @@
+"""Operands of tensor ops: a Python number among them becomes a rank-0 constant of its peers' dtype."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Sequence
+
+from tilefoundry.ir.core.expr import Constant, Expr
+from tilefoundry.ir.dims import INDEX_TYPE
+from tilefoundry.ir.types import DType, FloatDType, IntegerDType, TensorType
+from tilefoundry.python.parser import Parser
+from tilefoundry.python.values import Window, describe, is_index, is_number
+
+
+def operands(p: Parser, node: ast.AST, values: Sequence[object]) -> tuple[Expr, ...]:
+    """Expressions for the operands of one op.
+
+    A float adopts the float dtype of the other operand, an int its integer dtype; neither changes kind.
+    """
+    peer = _peer_dtype(values)
+    return tuple(_operand(p, node, value, peer) for value in values)
+
+
+def _operand(p: Parser, node: ast.AST, value: object, peer: DType | None) -> Expr:
+    if isinstance(value, Window):
+        value = value.start
+    if isinstance(value, Expr):
+        if is_index(value) and peer is not None and peer not in (DType.i64, DType.bool):
+            p.refuse(
+                node,
+                f"an index scalar is i64, the other operand is {peer}; dtypes never promote",
+                remedy=f'convert it: tf.cast(..., "{peer}")',
+            )
+        return value
+    if is_number(value):
+        return literal(p, node, value, peer)  # type: ignore[arg-type]
+    p.refuse(node, f"expected a tensor or a number, got {describe(value)}")
+
+
+def _peer_dtype(values: Sequence[object]) -> DType | None:
+    """The dtype that literals adopt: of the tensors first, of other scalars next; conditions do not count."""
+    types = [v.type for v in values if isinstance(v, Expr) and not is_index(v) and isinstance(v.type, TensorType)]
+    for candidates in ([t for t in types if t.shape], types):
+        for type_ in candidates:
+            if type_.dtype != DType.bool:
+                return type_.dtype
+    if types:
+        return DType.bool
+    return DType.i64 if any(is_index(v) and not isinstance(v, int) for v in values) else None
+
+
+def literal(p: Parser, node: ast.AST, value: bool | int | float, peer: DType | None) -> Constant:
+    """A rank-0 constant. Refuses a number that would change kind or that the dtype cannot hold."""
+    if isinstance(value, bool):
+        return Constant(value, TensorType.scalar(DType.bool))
+    if isinstance(value, int):
+        if isinstance(peer, FloatDType):
+            p.refuse(node, f"int literal {value} meets {peer}; ints do not become floats", f"write {value}.0")
+        dtype = peer if isinstance(peer, IntegerDType) else DType.i64
+        assert isinstance(dtype, IntegerDType)
+        least, greatest = dtype.range
+        if not least <= value <= greatest:
+            p.refuse(node, f"{value} is out of range of {dtype} [{least}, {greatest}]")
+        return Constant(value, INDEX_TYPE if dtype == DType.i64 else TensorType.scalar(dtype))
+    if isinstance(peer, FloatDType):
+        limit = largest_finite(peer)
+        if math.isfinite(value) and abs(value) > limit:
+            p.refuse(
+                node,
+                f"{value} is out of range of {peer} (largest finite value {limit:g})",
+                remedy="use a smaller magnitude, -inf, or compute in f32: tf.cast(x, 'f32')",
+            )
+        return Constant(value, TensorType.scalar(peer))
+    if peer is None:
+        return Constant(value, TensorType.scalar(DType.f32))
+    p.refuse(
+        node,
+        f"float literal {value} meets {peer}; expected a float operand",
+        remedy='write an int, or convert the other operand: tf.cast(x, "f32")',
+    )
+
+
+def largest_finite(dtype: FloatDType) -> float:
+    """The largest finite value of a float dtype."""
+    special = {"fp8e4m3": 448.0, "f4e2m1": 6.0, "f8e8m0": 2.0**127}  # formats without infinities
+    if dtype.name in special:
+        return special[dtype.name]
+    top = 2 ** (dtype.exponent - 1) - 1
+    return math.ldexp(2.0 - 2.0**-dtype.mantissa, top)

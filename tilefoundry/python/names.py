@@ -1,0 +1,79 @@
+"""Resolves a name inside a decorated function as Python would: closure, members of the class, globals, builtins."""
+
+from __future__ import annotations
+
+import builtins
+import difflib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from types import CodeType, FrameType, FunctionType
+
+CO_OPTIMIZED = 0x1  # set for function bodies, not for class bodies and modules
+
+
+@dataclass(frozen=True)
+class Members:
+    """The members of the class that a function is written in, in order; `find` parses one on first use."""
+
+    names: tuple[str, ...] = ()
+    find: Callable[[str], object] = field(default=lambda name: None, repr=False)
+
+
+@dataclass(frozen=True)
+class Resolver:
+    """What the free names of one function mean.
+
+    A member of the class hides a global of the same name, although Python's own methods do not see the class body:
+    functions of one module call each other by their bare names.
+    """
+
+    function: FunctionType
+    members: Members = Members()
+    surroundings: Mapping[str, object] = field(default_factory=dict)
+
+    def locals(self) -> frozenset[str]:
+        """The names that Python makes local to the function: everything that it assigns, and its parameters."""
+        code = self.function.__code__
+        return frozenset(code.co_varnames + code.co_cellvars)
+
+    def lookup(self, name: str) -> object:
+        """The value of a name that is not local. Raises KeyError; ValueError when a closure cell is still empty."""
+        code = self.function.__code__
+        if name in code.co_freevars:
+            assert self.function.__closure__ is not None
+            return self.function.__closure__[code.co_freevars.index(name)].cell_contents
+        if name in self.members.names:
+            return self.members.find(name)
+        for scope in (self.function.__globals__, vars(builtins), self.surroundings):
+            if name in scope:
+                return scope[name]
+        raise KeyError(name)
+
+    def close_matches(self, name: str, also: Iterable[str] = ()) -> list[str]:
+        """Visible names that look like `name`, for messages."""
+        visible = {*also, *self.members.names, *self.function.__code__.co_freevars, *self.function.__globals__}
+        return difflib.get_close_matches(name, sorted(visible), n=3)
+
+
+def is_class_body(frame: FrameType) -> bool:
+    """Whether `frame` runs the body of a ``class`` statement."""
+    return not frame.f_code.co_flags & CO_OPTIMIZED and frame.f_locals is not frame.f_globals
+
+
+def surroundings(frame: FrameType) -> dict[str, object]:
+    """Names in the scopes that lexically enclose the code that `frame` runs, innermost first.
+
+    Python puts a name into a closure only where the body uses it; one that only an annotation uses is found here.
+    """
+    found: dict[str, object] = {}
+    current: FrameType | None = frame
+    while current is not None and current.f_locals is not current.f_globals:
+        for name, value in current.f_locals.items():
+            found.setdefault(name, value)
+        outer = current.f_back
+        current = outer if outer is not None and _encloses(outer.f_code, current.f_code) else None
+    return found
+
+
+def _encloses(outer: CodeType, inner: CodeType) -> bool:
+    return any(constant is inner for constant in outer.co_consts)

@@ -1,0 +1,194 @@
+"""The state of parsing one function: scope, mesh stack, and how everything is refused.
+
+Handlers for the kinds of syntax live in their own files and take the parser as first argument; the tables that map
+``ast`` classes to them are given at construction.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from tilefoundry.diagnostics import TileFoundryError, VerifyError
+from tilefoundry.ir.core.expr import Call, CallTarget, Expr
+from tilefoundry.ir.core.metadata import (
+    BindingMetadata,
+    ExecutionDomainMetadata,
+    Metadata,
+    SourceSpanMetadata,
+    binding_name,
+)
+from tilefoundry.ir.hir import GridRegionExpr
+from tilefoundry.ir.shard import Mesh, Topology
+from tilefoundry.python.elaborate import Elaborator
+from tilefoundry.python.names import Resolver
+from tilefoundry.python.source import FunctionSource
+
+MAX_DEPTH = 200  # nesting of one expression; far below Python's own recursion limit
+
+
+@dataclass
+class Session:
+    """What the functions of one module share while they are parsed.
+
+    Attributes:
+        topologies: the levels that ``with Mesh`` may name; None when no module declares them.
+        elaborator: instances of called functions.
+    """
+
+    topologies: tuple[Topology, ...] | None = None
+    elaborator: Elaborator = field(default_factory=Elaborator)
+
+
+ExpressionHandler = Callable[["Parser", ast.AST], object]
+StatementHandler = Callable[["Parser", ast.AST], None]
+
+
+@dataclass
+class Parser:
+    """Parses the body of one function.
+
+    Attributes:
+        scope: values of the local names.
+        meshes: the ``with Mesh`` scopes that are open, outermost first.
+        gone: local names that were bound, and why they no longer are.
+        loops: how many loops enclose the current statement.
+        result: the returned value, once a ``return`` was parsed.
+    """
+
+    source: FunctionSource
+    resolver: Resolver
+    session: Session
+    expressions: Mapping[type[ast.AST], ExpressionHandler]
+    statements: Mapping[type[ast.AST], StatementHandler]
+    scope: dict[str, object] = field(default_factory=dict)
+    meshes: list[Mesh] = field(default_factory=list)
+    gone: dict[str, str] = field(default_factory=dict)
+    loops: int = 0
+    result: Expr | None = None
+    _depth: int = 0
+
+    def refuse(self, node: ast.AST, message: str, remedy: str | None = None) -> NoReturn:
+        """Raises a VerifyError at `node`."""
+        raise VerifyError(message, span=self.source.span(node), remedy=remedy)
+
+    @contextmanager
+    def located(self, node: ast.AST) -> Iterator[None]:
+        """Turns what the IR's constructors and type rules refuse into a VerifyError at `node`."""
+        try:
+            yield
+        except VerifyError as error:
+            located = error.at(self.source.span(node))
+            if located is error:
+                raise
+            raise located from error
+        except TileFoundryError as error:
+            raise VerifyError(error.message, span=error.span or self.source.span(node), remedy=error.remedy) from error
+        except (TypeError, ValueError, ArithmeticError) as error:
+            raise VerifyError(str(error), span=self.source.span(node)) from error
+
+    def evaluate(self, node: ast.AST) -> object:
+        """The value of an expression: an `Expr`, or a parse-time value."""
+        handler = self.expressions.get(type(node))
+        if handler is None:
+            self.refuse(
+                node,
+                f"expected an expression of the tensor language, got {construct_name(node)}",
+                remedy="use arithmetic, comparisons, subscripts and tf.* calls; compute anything else outside the function",
+            )
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            self.refuse(
+                node,
+                f"expression nested deeper than {MAX_DEPTH} levels",
+                remedy="give its parts names, one statement each",
+            )
+        try:
+            return handler(self, node)
+        finally:
+            self._depth -= 1
+
+    def run(self, statements: list[ast.stmt]) -> None:
+        """Parses a block; stops after a ``return``."""
+        for i, statement in enumerate(statements):
+            handler = self.statements.get(type(statement))
+            if handler is None:
+                self.refuse(
+                    statement,
+                    f"expected a statement of the tensor language, got {construct_name(statement)}",
+                    remedy="use assignments, 'for', 'with Mesh', 'if' on compile-time values, and 'return'",
+                )
+            handler(self, statement)
+            if self.result is not None:
+                if isinstance(statement, ast.Return) and i + 1 < len(statements):
+                    self.refuse(statements[i + 1], "this statement follows a 'return' and never runs", "remove it")
+                return
+
+    def metadata(self, node: ast.AST) -> Metadata:
+        """The records of an expression written at `node`."""
+        s = self.source.span(node)
+        span = SourceSpanMetadata(s.file, s.line, s.column, s.end_line, s.end_column)
+        return (span, ExecutionDomainMetadata(tuple(self.meshes))) if self.meshes else (span,)
+
+    def call(self, node: ast.AST, target: CallTarget, args: tuple[Expr | int, ...]) -> Call:
+        """A typed call written at `node`."""
+        with self.located(node):
+            return Call(target, args, metadata=self.metadata(node))
+
+    def bind(self, name: str, value: object) -> None:
+        """Gives a local name a value; a run-time value without a name takes this one."""
+        if isinstance(value, (Call, GridRegionExpr)) and binding_name(value) is None:
+            value = named(value, name)
+        self.scope[name] = value
+        self.gone.pop(name, None)
+
+
+def named(value: Expr, name: str) -> Expr:
+    """The same expression under an authored name."""
+    return dataclasses.replace(value, metadata=(*value.metadata, BindingMetadata(name)))
+
+
+def construct_name(node: ast.AST) -> str:
+    """A kind of syntax as an author would call it."""
+    return _CONSTRUCTS.get(type(node).__name__, f"'{type(node).__name__}'")
+
+
+_CONSTRUCTS = {
+    "AnnAssign": "an annotated assignment",
+    "Assert": "'assert'",
+    "AsyncFor": "'async for'",
+    "AsyncWith": "'async with'",
+    "Await": "'await'",
+    "Break": "'break'",
+    "ClassDef": "a class definition",
+    "Continue": "'continue'",
+    "Delete": "'del'",
+    "Dict": "a dict",
+    "DictComp": "a comprehension",
+    "FunctionDef": "a nested function",
+    "AsyncFunctionDef": "a nested async function",
+    "GeneratorExp": "a generator expression",
+    "Global": "'global'",
+    "Import": "'import'",
+    "ImportFrom": "'import'",
+    "JoinedStr": "an f-string",
+    "Lambda": "a lambda",
+    "ListComp": "a comprehension",
+    "Match": "'match'",
+    "NamedExpr": "an assignment expression ':='",
+    "Nonlocal": "'nonlocal'",
+    "Raise": "'raise'",
+    "SetComp": "a comprehension",
+    "Slice": "a slice outside a subscript",
+    "Starred": "a starred expression",
+    "Try": "'try'",
+    "TryStar": "'try'",
+    "TypeAlias": "a type alias",
+    "While": "'while'",
+    "Yield": "'yield'",
+    "YieldFrom": "'yield from'",
+}

@@ -1,0 +1,137 @@
+"""Statements: assignment, ``with Mesh``, compile-time ``if``, ``return``; the table of all statement handlers."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from tilefoundry.ir.core.expr import Expr, Tuple
+from tilefoundry.ir.core.type import TupleType
+from tilefoundry.ir.hir import TupleGetItem
+from tilefoundry.ir.shard import Mesh
+from tilefoundry.python.loops import loop
+from tilefoundry.python.operators import truth
+from tilefoundry.python.parser import Parser, StatementHandler
+from tilefoundry.python.values import describe, is_index
+
+
+def assign(p: Parser, node: ast.AST) -> None:
+    """``name = value``, ``a, b = value``, chains of these."""
+    assert isinstance(node, ast.Assign)
+    value = p.evaluate(node.value)
+    for target in node.targets:
+        _assign_target(p, node, target, value)
+
+
+def _assign_target(p: Parser, node: ast.Assign, target: ast.expr, value: object) -> None:
+    if isinstance(target, ast.Name):
+        p.bind(target.id, value)
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        parts = _parts(p, node, value)
+        if any(isinstance(element, ast.Starred) for element in target.elts):
+            p.refuse(target, "a starred name on the left side", "name each element")
+        if len(parts) != len(target.elts):
+            p.refuse(target, f"{len(target.elts)} names for {len(parts)} values")
+        for element, part in zip(target.elts, parts, strict=True):
+            _assign_target(p, node, element, part)
+    elif isinstance(target, ast.Subscript):
+        p.refuse(
+            target,
+            "a tensor is a value: elements cannot be assigned",
+            remedy="write out = tf.insert_slice(out, update, offsets)",
+        )
+    else:
+        p.refuse(target, "expected a name on the left side of '='", "assign to a plain local name")
+
+
+def _parts(p: Parser, node: ast.Assign, value: object) -> tuple[object, ...]:
+    if isinstance(value, (tuple, list)):
+        return tuple(value)
+    if isinstance(value, Expr) and isinstance(value.type, TupleType):
+        return tuple(p.call(node.value, TupleGetItem(k), (value,)) for k in range(len(value.type.fields)))
+    p.refuse(node.value, f"expected several values to unpack, got {describe(value)}")
+
+
+def augmented(p: Parser, node: ast.AST) -> None:
+    """``x += y`` is refused: values do not change."""
+    assert isinstance(node, ast.AugAssign)
+    target = ast.unparse(node.target)
+    p.refuse(node, "an augmented assignment changes a value in place", f"write {target} = {target} + ...")
+
+
+def scope(p: Parser, node: ast.AST) -> None:
+    """``with Mesh(...) as m, ...:``"""
+    assert isinstance(node, ast.With)
+    if p.loops:
+        p.refuse(node, "'with' inside a loop", "open the mesh scopes around the loop")
+    depth = len(p.meshes)
+    for item in node.items:
+        mesh = p.evaluate(item.context_expr)
+        if not isinstance(mesh, Mesh):
+            p.refuse(
+                item.context_expr, f"expected a Mesh after 'with', got {describe(mesh)}", "write 'with Mesh(...) as m:'"
+            )
+        for open_mesh in p.meshes:
+            both = {t.name for t in open_mesh.topologies} & {t.name for t in mesh.topologies}
+            if both:
+                p.refuse(
+                    item.context_expr,
+                    f"topology '{min(both)}' is open already in an outer mesh scope",
+                    remedy="use the outer mesh, or close its scope first",
+                )
+        p.meshes.append(mesh)
+        if item.optional_vars is not None:
+            if not isinstance(item.optional_vars, ast.Name):
+                p.refuse(item.optional_vars, "expected a name after 'as'")
+            p.bind(item.optional_vars.id, mesh)
+    p.run(node.body)
+    del p.meshes[depth:]
+
+
+def branch(p: Parser, node: ast.AST) -> None:
+    """``if`` on a compile-time condition: only the taken branch is parsed."""
+    assert isinstance(node, ast.If)
+    p.run(node.body if truth(p, node.test, p.evaluate(node.test)) else node.orelse)
+
+
+def give_back(p: Parser, node: ast.AST) -> None:
+    """``return value`` or ``return a, b``."""
+    assert isinstance(node, ast.Return)
+    if p.loops:
+        p.refuse(node, "'return' inside a loop", "assign the value in the loop and return it afterwards")
+    if node.value is None:
+        p.refuse(node, "'return' without a value", "return a tensor or a tuple of tensors")
+    p.result = _result(p, node.value, p.evaluate(node.value))
+
+
+def _result(p: Parser, node: ast.AST, value: object) -> Expr:
+    if isinstance(value, Expr) and not is_index(value):
+        return value
+    if isinstance(value, tuple) and value:
+        return Tuple(tuple(_result(p, node, v) for v in value), metadata=p.metadata(node))
+    p.refuse(node, f"expected a tensor or a tuple of tensors to return, got {describe(value)}")
+
+
+def expression(p: Parser, node: ast.AST) -> None:
+    """A docstring is fine; a value that nobody names has no effect."""
+    assert isinstance(node, ast.Expr)
+    if isinstance(node.value, ast.Constant) and (isinstance(node.value.value, str) or node.value.value is ...):
+        return
+    p.evaluate(node.value)
+    p.refuse(node, "the value of this statement is dropped", "assign it: x = ...; ops have no side effects")
+
+
+def nothing(p: Parser, node: ast.AST) -> None:
+    """``pass``"""
+
+
+STATEMENTS: Mapping[type[ast.AST], StatementHandler] = {
+    ast.Assign: assign,
+    ast.AugAssign: augmented,
+    ast.Expr: expression,
+    ast.For: loop,
+    ast.If: branch,
+    ast.Pass: nothing,
+    ast.Return: give_back,
+    ast.With: scope,
+}

@@ -1,0 +1,152 @@
+"""``x[...]``: an int drops an axis, a slice keeps it, a ``tile`` variable takes its window; missing subscripts take all."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from tilefoundry.dsl.tensor import ConstTensor, Tensor
+from tilefoundry.ir import dims
+from tilefoundry.ir.core.expr import Expr, Tuple
+from tilefoundry.ir.hir import Slice
+from tilefoundry.ir.types import TensorType
+from tilefoundry.python.parser import Parser
+from tilefoundry.python.values import Index, Window, as_index, describe, is_index
+
+
+@dataclass(frozen=True)
+class AxisSlice:
+    """What a subscript takes of one axis."""
+
+    start: Index
+    size: Index
+    stride: int = 1
+    drop: bool = False
+    boundary: str = "error"
+
+
+def subscript(p: Parser, node: ast.AST) -> object:
+    """A tensor slice, a ``Tensor[...]`` type, or an element of a captured sequence."""
+    assert isinstance(node, ast.Subscript)
+    value = p.evaluate(node.value)
+    if value is Tensor or value is ConstTensor:
+        items = p.evaluate(node.slice)
+        return Tensor[items] if value is Tensor else ConstTensor[items]
+    if isinstance(value, Expr):
+        return _tensor_slice(p, node, value)
+    if isinstance(value, (tuple, list, dict, str)):
+        return _element(p, node, value)
+    p.refuse(node, f"expected a tensor or a sequence before '[', got {describe(value)}")
+
+
+def _element(p: Parser, node: ast.Subscript, value: tuple | list | dict | str) -> object:  # type: ignore[type-arg]
+    if isinstance(node.slice, ast.Slice):
+        parts = [None if s is None else p.evaluate(s) for s in (node.slice.lower, node.slice.upper, node.slice.step)]
+        key: object = slice(*parts)
+    else:
+        key = p.evaluate(node.slice)
+    if isinstance(key, (Expr, Window)):
+        p.refuse(node, f"a Python sequence needs an index known at compile time, got {describe(key)}")
+    try:
+        return value[key]  # type: ignore[index, call-overload]
+    except (LookupError, TypeError, ValueError) as error:
+        p.refuse(node, f"subscript {key!r} does not fit {describe(value)}: {error}")
+
+
+def _tensor_slice(p: Parser, node: ast.Subscript, x: Expr) -> Expr:
+    if not isinstance(x.type, TensorType):
+        p.refuse(node, f"expected a tensor before '[', got {describe(x)}", "unpack it first: a, b = ...")
+    shape = x.type.shape
+    items = list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
+    ellipses = [i for i, item in enumerate(items) if isinstance(item, ast.Constant) and item.value is ...]
+    if len(ellipses) > 1:
+        p.refuse(items[ellipses[1]], "more than one '...' in a subscript", "keep one")
+    given = len(items) - len(ellipses)
+    if given > len(shape):
+        p.refuse(node, f"{given} subscripts for a tensor of rank {len(shape)} ({x.type})", "remove some")
+    fill: list[ast.expr | None] = [None] * (len(shape) - given)
+    at = ellipses[0] if ellipses else len(items)
+    per_axis: list[ast.expr | None] = [*items[:at], *fill, *items[at + len(ellipses) :]]
+    if not per_axis:
+        return x
+    parts = [_axis(p, item, extent, axis) for axis, (item, extent) in enumerate(zip(per_axis, shape, strict=True))]
+    with p.located(node):
+        op = Slice(
+            tuple(part.size for part in parts),
+            tuple(part.stride for part in parts),
+            tuple(axis for axis, part in enumerate(parts) if part.drop),
+            tuple(part.boundary for part in parts),
+        )
+    return p.call(node, op, (x, Tuple(tuple(part.start for part in parts))))
+
+
+def _axis(p: Parser, item: ast.expr | None, extent: Index, axis: int) -> AxisSlice:
+    if item is None:
+        return AxisSlice(0, extent)
+    if isinstance(item, ast.Slice):
+        return _range(p, item, extent, axis)
+    value = p.evaluate(item)
+    if isinstance(value, Window):
+        return AxisSlice(value.start, value.size, boundary="zero")
+    if not is_index(value):
+        p.refuse(
+            item,
+            f"axis {axis}: expected an int, a slice or a loop variable as a subscript, got {describe(value)}",
+            remedy="use tf.reshape to add an axis" if value is None else None,
+        )
+    return AxisSlice(_checked(p, item, as_index(value), extent, axis), 1, drop=True)
+
+
+def _checked(p: Parser, item: ast.AST, index: Index, extent: Index, axis: int) -> Index:
+    """A static index, made non-negative and checked against a static extent."""
+    if not isinstance(index, int):
+        return index
+    if isinstance(extent, int):
+        if not -extent <= index < extent:
+            p.refuse(item, f"axis {axis}: index {index} is out of range for extent {extent}")
+        return index % extent
+    with p.located(item):
+        return dims.dim_add(extent, index) if index < 0 else index
+
+
+def _range(p: Parser, item: ast.Slice, extent: Index, axis: int) -> AxisSlice:
+    stride = 1 if item.step is None else p.evaluate(item.step)
+    if isinstance(stride, bool) or not isinstance(stride, int) or stride < 1:
+        p.refuse(item, f"axis {axis}: expected a positive int as slice step, got {describe(stride)}")
+    start = _bound(p, item.lower, 0, extent, axis)
+    stop = _bound(p, item.upper, extent, extent, axis)
+    with p.located(item):
+        size = dims.ceildiv(dims.dim_sub(stop, start), stride)
+    if not isinstance(size, int):
+        if not all(isinstance(atom, dims.DimVar) for atom in dims.dim_atoms(size)):
+            p.refuse(
+                item,
+                f"axis {axis}: cannot prove that the slice has a fixed length",
+                remedy="write a run-time start as 'start:start + K' with a constant K",
+            )
+    elif size < 0:
+        p.refuse(item, f"axis {axis}: the slice ends before it starts")
+    elif size and isinstance(extent, int) and isinstance(start, int) and start + (size - 1) * stride >= extent:
+        p.refuse(item, f"axis {axis}: the slice reaches beyond extent {extent}", f"end it at {extent}")
+    return AxisSlice(start, size, stride)
+
+
+def _bound(p: Parser, node: ast.expr | None, default: Index, extent: Index, axis: int) -> Index:
+    if node is None:
+        return default
+    value = p.evaluate(node)
+    if not is_index(value) or isinstance(value, Window):
+        p.refuse(
+            node,
+            f"axis {axis}: expected an int or an index as slice bound, got {describe(value)}",
+            remedy="subscript by the tile variable itself: x[i]" if isinstance(value, Window) else None,
+        )
+    bound = as_index(value)
+    if isinstance(bound, int) and bound < 0:
+        if isinstance(extent, int) and bound < -extent:
+            p.refuse(node, f"axis {axis}: slice bound {bound} is out of range for extent {extent}")
+        with p.located(node):
+            return dims.dim_add(extent, bound)
+    if isinstance(bound, int) and isinstance(extent, int) and bound > extent:
+        p.refuse(node, f"axis {axis}: slice bound {bound} is out of range for extent {extent}", f"use {extent}")
+    return bound

@@ -1,0 +1,87 @@
+"""What a name or an expression may stand for while a function is parsed.
+
+A run-time value is an `Expr`. Everything else is known at parse time: Python numbers, strings and tuples, meshes and their
+axes, op names, and the `Window` of a ``tile`` loop.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from tilefoundry.ir.core.expr import Call, Constant, Expr, Var
+from tilefoundry.ir.dims import INDEX_TYPE, is_dim_expr
+from tilefoundry.ir.shard import Mesh, MeshAxis
+from tilefoundry.ir.types import DType, StorageKind
+
+Index = Expr | int
+
+
+@dataclass(frozen=True)
+class Window:
+    """The variable of a ``tile`` loop, or one moved by a constant: the elements [start, start + size) of an axis.
+
+    Attributes:
+        start: first element; the scalar that the variable is in arithmetic.
+        size: number of elements, the step of the loop.
+    """
+
+    start: Index
+    size: int
+
+
+@dataclass(frozen=True)
+class ValueState:
+    """``m.axis @ P("sum")``: the values along a mesh axis are partial."""
+
+    axis: MeshAxis
+    state: object
+
+
+@dataclass(frozen=True)
+class StateSet:
+    """The value states of a layout, written in braces."""
+
+    states: tuple[ValueState, ...]
+
+
+def is_number(value: object) -> bool:
+    """A Python bool, int or float."""
+    return isinstance(value, (bool, int, float))
+
+
+def is_index(value: object) -> bool:
+    """An int or a scalar of the index type: an extent, a loop variable, arithmetic on these."""
+    if isinstance(value, int):
+        return not isinstance(value, bool)
+    if isinstance(value, Window):
+        return True
+    if not isinstance(value, Expr) or isinstance(value, Constant):
+        return False
+    return is_dim_expr(value) or (isinstance(value, Var) and value.type == INDEX_TYPE)
+
+
+def as_index(value: object) -> Index:
+    """The scalar that an index value (see `is_index`) is in arithmetic."""
+    if isinstance(value, Window):
+        return value.start
+    assert isinstance(value, (int, Expr))
+    return value
+
+
+def describe(value: object) -> str:
+    """What a value is, in the words of a message."""
+    if isinstance(value, Window):
+        return f"a tile window of {value.size} elements"
+    if isinstance(value, Expr):
+        what = "a loop variable" if isinstance(value, Var) and value.type == INDEX_TYPE else "a run-time value"
+        return f"{what} of type {value.type}" if isinstance(value, (Var, Call)) else f"{value!r}"
+    if isinstance(value, MeshAxis):
+        return f"mesh axis '{value.name}'"
+    if isinstance(value, Mesh):
+        return "a mesh"
+    if value is None or isinstance(value, (bool, int, float, str, DType, StorageKind, Enum)):
+        return repr(value)
+    if isinstance(value, tuple):
+        return f"a tuple of {len(value)}"
+    return f"a value of type {type(value).__name__}"
