@@ -1,7 +1,7 @@
 """TileFoundry: write a model once as a tensor program, run it anywhere, and compile it to fast kernels.
 
 The public API. Names are imported when they are first used, so that `import tilefoundry` needs neither torch nor a
-compiler. This file is also the composition root: it tells the IR, which knows no tensor library, who runs its functions.
+compiler. This file is also the composition root: it tells the IR, which knows no tensor library, who runs functions.
 """
 
 import importlib
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from tilefoundry.diagnostics import LaunchError as LaunchError
     from tilefoundry.diagnostics import TileFoundryError as TileFoundryError
     from tilefoundry.diagnostics import VerifyError as VerifyError
-    from tilefoundry.driver import CompilerOptions as CompilerOptions
-    from tilefoundry.driver import build as build
-    from tilefoundry.driver import compile as compile
-    from tilefoundry.driver import jit as jit
-    from tilefoundry.driver import load as load
-    from tilefoundry.driver import lower as lower
-    from tilefoundry.driver import normalize_to_module as normalize_to_module
+    from tilefoundry.driver.inputs import normalize_to_module as normalize_to_module
+    from tilefoundry.driver.jit import jit as jit
+    from tilefoundry.driver.options import CompilerOptions as CompilerOptions
+    from tilefoundry.driver.pipeline import build as build
+    from tilefoundry.driver.pipeline import compile as compile
+    from tilefoundry.driver.pipeline import load as load
+    from tilefoundry.driver.pipeline import lower as lower
     from tilefoundry.dsl import B as B
     from tilefoundry.dsl import Broadcast as Broadcast
     from tilefoundry.dsl import ComposedLayout as ComposedLayout
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from tilefoundry.dsl import ShardLayout as ShardLayout
     from tilefoundry.dsl import Split as Split
     from tilefoundry.dsl import Topology as Topology
-    from tilefoundry.evaluator import evaluate as evaluate
+    from tilefoundry.evaluator.evaluate import evaluate as evaluate
     from tilefoundry.ir.core import Call as Call
     from tilefoundry.ir.core import Constant as Constant
     from tilefoundry.ir.core import Op as Op
@@ -52,12 +52,15 @@ if TYPE_CHECKING:
 # Where each name comes from; the imports above say the same to type checkers.
 _HOMES = {
     "tilefoundry.diagnostics": ("CompileError", "EvalError", "LaunchError", "TileFoundryError", "VerifyError"),
-    "tilefoundry.driver": ("CompilerOptions", "build", "compile", "jit", "load", "lower", "normalize_to_module"),
+    "tilefoundry.driver.inputs": ("normalize_to_module",),
+    "tilefoundry.driver.jit": ("jit",),
+    "tilefoundry.driver.options": ("CompilerOptions",),
+    "tilefoundry.driver.pipeline": ("build", "compile", "load", "lower"),
     "tilefoundry.dsl": (
         *("B", "Broadcast", "ComposedLayout", "DType", "DimVar", "DimVarRangePat", "Dynamic", "Layout", "Mesh"),
         *("P", "Partial", "S", "ShardLayout", "Split", "Topology"),
     ),
-    "tilefoundry.evaluator": ("evaluate",),
+    "tilefoundry.evaluator.evaluate": ("evaluate",),
     "tilefoundry.ir.core": ("Call", "Constant", "Op", "Var"),
     "tilefoundry.ir.types": ("TensorType", "TupleType", "Type"),
     "tilefoundry.python": ("func", "module"),
@@ -83,7 +86,7 @@ def __dir__() -> list[str]:
 
 
 def _evaluator() -> Executor:
-    from tilefoundry.evaluator import TorchExecutor
+    from tilefoundry.evaluator.executor import TorchExecutor
 
     return TorchExecutor()
 

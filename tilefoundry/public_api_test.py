@@ -20,7 +20,9 @@ def test_every_public_name_resolves(name: str) -> None:
 def test_type_checkers_see_the_same_names() -> None:
     tree = ast.parse(Path(tilefoundry.__file__).read_text(encoding="utf-8"))
     block = next(n for n in tree.body if isinstance(n, ast.If) and ast.unparse(n.test) == "TYPE_CHECKING")
-    seen = {(a.asname, n.module) for n in block.body if isinstance(n, ast.ImportFrom) for a in n.names if a.name == a.asname}
+    seen = {
+        (a.asname, n.module) for n in block.body if isinstance(n, ast.ImportFrom) for a in n.names if a.name == a.asname
+    }
     assert seen == {(name, home) for home, names in tilefoundry._HOMES.items() for name in names}
 
 

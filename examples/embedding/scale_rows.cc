@@ -1,7 +1,8 @@
 #include "scale_rows.h"
 
-#include <algorithm>
 #include <tilefoundry/runtime.h>
+
+#include <algorithm>
 
 namespace embedding {
 

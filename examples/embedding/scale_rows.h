@@ -5,8 +5,8 @@
 
 namespace embedding {
 
-/// y[r, c] = x[r, c] * scale[r] for dense row-major matrices of `rows` x `cols` floats. One CTA works on a row at a
-/// time; the CTAs are spread over the machine's cores.
+/// y[r, c] = x[r, c] * scale[r] for dense row-major matrices of `rows` x `cols` floats. One CTA works on a
+/// row at a time; the CTAs are spread over the machine's cores.
 void scale_rows(float const* x, float const* scale, float* y, int64_t rows, int64_t cols);
 
 }  // namespace embedding

@@ -13,8 +13,8 @@ int main() {
     for (int64_t i = 0; i < rows * cols; ++i) {
       float const expected = x[i] * scale[i / cols];
       if (y[i] != expected) {
-        std::printf("rows=%lld: y[%lld] is %g, expected %g\n", static_cast<long long>(rows), static_cast<long long>(i),
-                    y[i], expected);
+        std::printf("rows=%lld: y[%lld] is %g, expected %g\n", static_cast<long long>(rows),
+                    static_cast<long long>(i), y[i], expected);
         return 1;
       }
     }

@@ -1,5 +1,8 @@
 """A consumer's test: a program of its own, evaluated, compiled for the CPU, and the two compared."""
 
+# mypy: ignore-errors
+# A program's annotations are shapes and placements, which are no types to a type checker.
+
 import torch
 
 import tilefoundry

@@ -40,4 +40,3 @@ def matches(promised: str, printed: str) -> bool:
     pattern = ".*?".join(re.escape(part) for part in promised.strip().split("..."))
     printed = "\n".join(line.rstrip() for line in printed.strip().splitlines())
     return re.fullmatch(pattern, printed, re.DOTALL) is not None
-

@@ -18,7 +18,9 @@ _PROGRAMS = [(page, program) for page in _PAGES for program in programs(page.rea
 def test_the_readme_shows_a_program_and_its_output() -> None:
     shown = [program for page, program in _PROGRAMS if page.name == "README.md"]
     assert shown, "README.md has no ```python block"
-    assert any(program.output for program in shown), "no ```python block of README.md is followed by its output (```text)"
+    assert any(program.output for program in shown), (
+        "no ```python block of README.md is followed by its output (```text)"
+    )
 
 
 @pytest.mark.parametrize(
@@ -77,4 +79,3 @@ def test_programs_are_found_with_their_output() -> None:
 )
 def test_matches(promised: str, printed: str, same: bool) -> None:
     assert matches(promised, printed) == same
-

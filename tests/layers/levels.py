@@ -35,7 +35,12 @@ LAYERS: dict[str, Layer] = {
     "passes": Layer(3, ("tilefoundry.passes",), _FOUNDATION),
     "codegen": Layer(4, ("tilefoundry.codegen",), (*_FOUNDATION, "passes")),
     "runtime": Layer(4, ("tilefoundry.runtime",), (*_FOUNDATION, "evaluator"), ("torch", "numpy", "safetensors")),
-    "loader": Layer(4, ("tilefoundry.runtime.loader", "tilefoundry.runtime.library"), (*_FOUNDATION, "runtime"), ("tvm_ffi", "torch")),
+    "loader": Layer(
+        4,
+        ("tilefoundry.runtime.loader", "tilefoundry.runtime.library"),
+        (*_FOUNDATION, "runtime"),
+        ("tvm_ffi", "torch"),
+    ),
     "driver": Layer(5, ("tilefoundry.driver",), _BELOW_DRIVER, ("tvm_ffi",)),
     "cli": Layer(6, ("tilefoundry.cli",), (*_BELOW_DRIVER, "driver", "root"), ("typer", "rich")),
     "root": Layer(6, ("tilefoundry",), (*_BELOW_DRIVER, "driver")),

@@ -10,7 +10,9 @@ MIRRORS = ("evaluator", "passes/lower")
 def op_files(root: Path) -> list[Path]:
     """The files below tilefoundry/ir/hir that register an op, as paths relative to that folder."""
     hir = root / "tilefoundry" / "ir" / "hir"
-    return sorted(f.relative_to(hir) for f in hir.rglob("*.py") if not f.name.endswith("_test.py") and _registers_an_op(f))
+    return sorted(
+        f.relative_to(hir) for f in hir.rglob("*.py") if not f.name.endswith("_test.py") and _registers_an_op(f)
+    )
 
 
 def missing_mirrors(root: Path) -> list[str]:

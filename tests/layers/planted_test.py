@@ -48,13 +48,29 @@ def test_the_clean_tree_is_clean(tmp_path: Path) -> None:
         ("ir/bad.py", "import importlib\nimportlib.import_module('tilefoundry.evaluator')\n", "ir imports"),
         ("ir/bad.py", "from importlib import import_module as i\ni('torch')\n", "ir imports torch"),
         ("ir/bad.py", "__import__('torch')\n", "ir imports torch"),
-        ("ir/bad.py", "import importlib\nN = 'tilefoundry.cli'\nimportlib.import_module(N)\n", "ir imports tilefoundry.cli"),
-        ("ir/bad.py", "import importlib, sys\nimportlib.import_module(sys.argv[1])\n", "by a name that its source does not"),
+        (
+            "ir/bad.py",
+            "import importlib\nN = 'tilefoundry.cli'\nimportlib.import_module(N)\n",
+            "ir imports tilefoundry.cli",
+        ),
+        (
+            "ir/bad.py",
+            "import importlib, sys\nimportlib.import_module(sys.argv[1])\n",
+            "by a name that its source does not",
+        ),
         ("ir/bad.py", "def f():\n    import tilefoundry.diagnostics\n", "inside a function"),
-        ("codegen/bad.py", "from tilefoundry.runtime import loader\n", "codegen imports tilefoundry.runtime of runtime"),
+        (
+            "codegen/bad.py",
+            "from tilefoundry.runtime import loader\n",
+            "codegen imports tilefoundry.runtime of runtime",
+        ),
         ("codegen/bad.py", "import tvm_ffi\n", "codegen imports tvm_ffi"),
         ("diagnostics/bad.py", "import numpy\n", "diagnostics imports numpy"),
-        ("target/__init__.py", "import tilefoundry.ir\n", "target imports tilefoundry.ir of ir; it may import diagnostics"),
+        (
+            "target/__init__.py",
+            "import tilefoundry.ir\n",
+            "target imports tilefoundry.ir of ir; it may import diagnostics",
+        ),
         ("new/__init__.py", "", "new/__init__.py: belongs to no layer"),
         ("ir/bad.py", "import tilefoundry.new\n", "tilefoundry.new, which belongs to no layer"),
     ],
@@ -66,7 +82,10 @@ def test_planted(file: str, text: str, says: str, tmp_path: Path) -> None:
 
 
 def test_imports_are_read_with_their_lines(tmp_path: Path) -> None:
-    _plant(tmp_path, **{"ir/a.py": "import os.path\n\nfrom . import core\nclass A:\n    def f(self):\n        import json\n"})
+    _plant(
+        tmp_path,
+        **{"ir/a.py": "import os.path\n\nfrom . import core\nclass A:\n    def f(self):\n        import json\n"},
+    )
     assert imports_of(tmp_path, tmp_path / "tilefoundry/ir/a.py") == [
         Import("os.path", 1, False),
         Import("tilefoundry.ir.core", 3, False),

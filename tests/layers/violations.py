@@ -40,18 +40,21 @@ def violations(root: Path) -> list[str]:
 
 def _broken(layer: str, made: Import) -> str | None:
     """What one import of a layer breaks, if anything."""
+    rules = LAYERS[layer]
     top = made.module.partition(".")[0]
     if top != "tilefoundry":
-        if top in sys.stdlib_module_names or top in LAYERS[layer].outside:
+        if top in sys.stdlib_module_names or top in rules.outside:
             return None
-        return f"{layer} imports {made.module}; outside the standard library it may use {LAYERS[layer].outside or 'nothing'}"
+        allowed = ", ".join(rules.outside) or "nothing"
+        return f"{layer} imports {made.module}; outside the standard library it may use {allowed}"
     other = layer_of(made.module)
     if other is None:
         return f"{layer} imports {made.module}, which belongs to no layer"
     if other == layer:
         return None
-    if other not in LAYERS[layer].may_import:
-        return f"{layer} imports {made.module} of {other}; it may import {', '.join(LAYERS[layer].may_import) or 'no layer'}"
+    what = f"{layer} imports {made.module} of {other}"
+    if other not in rules.may_import:
+        return f"{what}; it may import {', '.join(rules.may_import) or 'no layer'}"
     if made.late and layer not in _LATE:
-        return f"{layer} imports {made.module} of {other} inside a function; import at the top, or turn the dependency round"
+        return f"{what} inside a function; import at the top, or turn the dependency round"
     return None

@@ -37,9 +37,7 @@ def test_slowest(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"[]", b"\x1f\x8bbroken", gzip.compress(b"{}")[:-4]])
-def test_slowest_refuses_what_is_no_profile(
-    content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_slowest_refuses_what_is_no_profile(content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "p.gz").write_bytes(content)
     assert slowest.main([str(tmp_path / "p.gz")]) == 1
     assert "not a JSON profile of Bazel" in capsys.readouterr().err

@@ -17,8 +17,8 @@ _PASSED = ("PASSED", "FLAKY")
 def outcomes(events: Path) -> dict[str, str]:
     """The overall status of each test target in one build event file, by label.
 
-    A test whose build failed is "FAILED_TO_BUILD", one of which no end was told "NO_STATUS". Left out is what was not to
-    run: a test that a tag filter left out, or that is not for this platform.
+    A test whose build failed is "FAILED_TO_BUILD", one of which no end was told "NO_STATUS". Left out is what was not
+    to run: a test that a tag filter left out, or that is not for this platform.
     """
     found: dict[str, str] = {}
     for line in events.read_text(encoding="utf-8").splitlines():

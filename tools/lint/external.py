@@ -59,10 +59,10 @@ def external_checks(buildifier: str) -> list[Check]:
     return [
         _formatter("ruff format", "python", ruff, ["format", "--quiet", "--diff"], ["format", "--quiet"]),
         _formatter("ruff check", "python", ruff, ["check", "--quiet"], ["check", "--quiet", "--fix"]),
-        _formatter("clang-format", "cpp", clang_format, ["--style=file", "--dry-run", "-Werror"], ["--style=file", "-i"]),
         _formatter(
-            "buildifier", "starlark", buildifier, ["-mode=check", "-lint=warn"], ["-mode=fix", "-lint=fix"]
+            "clang-format", "cpp", clang_format, ["--style=file", "--dry-run", "-Werror"], ["--style=file", "-i"]
         ),
+        _formatter("buildifier", "starlark", buildifier, ["-mode=check", "-lint=warn"], ["-mode=fix", "-lint=fix"]),
         Check("shellcheck", run_shellcheck),
         Check("mypy", _mypy),
     ]

@@ -31,7 +31,12 @@ _CASES = [
     ("links", "a.md", "```sh\n[d](no.md)\n```\n", None),
     ("wording", "a.md", f"Written by an {_WHO}.\n", "a.md:1:"),
     ("wording", "a.md", "Callees are memoised once for each elaboration session.\n", None),
-    ("starlark docs", "a.bzl", 'r = rule(implementation = f, doc = "x", attrs = {"a": attr.string()})\n', "attr.string(...)"),
+    (
+        "starlark docs",
+        "a.bzl",
+        'r = rule(implementation = f, doc = "x", attrs = {"a": attr.string()})\n',
+        "attr.string(...)",
+    ),
     ("starlark docs", "a.bzl", "r = repository_rule(implementation = f)\n", "repository_rule(...) without doc"),
     ("starlark docs", "a.bzl", 'r = rule(implementation = f, doc = "x", attrs = {"a": attr.int(doc = "y")})\n', None),
     ("starlark docs", "a.bzl", "def f(:\n", "does not parse"),

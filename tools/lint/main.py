@@ -1,7 +1,7 @@
 """`./bazelw run //tools:lint`: every formatter, linter, type check and house rule, by one command.
 
-Runs over what git tracks in the checkout, or would track. Exit code 0 when all is well, 1 when there are findings, 2 for
-a bad option.
+Runs over what git tracks in the checkout, or would track. Exit code 0 when all is well, 1 when there are findings, 2
+for a bad option.
 
   ./bazelw run //tools:lint                    # report
   ./bazelw run //tools:lint -- --fix           # repair what can be repaired, report the rest

@@ -6,9 +6,9 @@ from tools.lint.workspace import Workspace
 
 NAME = "machine paths"
 
-# Home and work folders as absolute paths: not after a variable or a path component ("$dir/work/", "a/home/b").
+# Home and work folders as absolute paths: not after a variable or a path component ("$dir/work/", "a/home/b"). The
+# temporary folder itself may be named, a folder inside it may not.
 _PATH = re.compile(r"(?<![\w$}\])/.*-])/(root|work|home/\w+|Users/\w+|var/tmp|tmp/[\w.-]+)(?=[/\s\"'`:,;)]|$)")
-# The sandbox and the launcher have to name the temporary folder itself; a folder inside it is the machine's.
 
 
 def find(workspace: Workspace) -> list[str]:
@@ -17,7 +17,6 @@ def find(workspace: Workspace) -> list[str]:
     for file in workspace.files:
         for number, line in enumerate(workspace.text(file).splitlines(), 1):
             for hit in _PATH.finditer(line):
-                found.append(
-                    f"{file}:{number}: {hit[0]!r} is a path of one machine; make it relative, or take it from the environment"
-                )
+                place = f"{file}:{number}: {hit[0]!r}"
+                found.append(f"{place} is a path of one machine; make it relative, or take it from the environment")
     return found

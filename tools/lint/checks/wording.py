@@ -9,8 +9,8 @@ NAME = "wording"
 # Written so that the pattern does not match itself.
 _WORDS = re.compile(
     r"\b([a]gents?|sub-?[a]gents?|[c]laude|[a]nthropic|[o]penai|[c]hat-?gpt|[c]opilot|[c]odex"
-    r"|(this|a|my|our|earlier|previous|last|next|other|each) [s]essions?|[s]essions? (that|which) wrote|[h]elper session"
-    r"|as an [a]i|[a]i[- ]generated|[l]anguage model (wrote|generated))\b",
+    r"|(this|a|my|our|earlier|previous|last|next|other|each) [s]essions?|[s]essions? (that|which) wrote"
+    r"|[h]elper session|as an [a]i|[a]i[- ]generated|[l]anguage model (wrote|generated))\b",
     re.IGNORECASE,
 )
 # Sessions of the program itself, not of its writers.
