@@ -1,0 +1,98 @@
+# mypy: ignore-errors
+# The body below is the tensor language: its names and annotations mean nothing to Python's type system.
+"""Attention forward with online softmax, placed by its author over CTAs and threads.
+
+One CTA of four warps works on a tile of 64 queries at a time. Scores and output live in registers in the accumulator
+layout of `mma.m16n8k16`: warp w, quad row g and quad column t hold row 16w + 8h + g and column 8n + 2t + c, so f16 and
+bf16 products run on tensor cores. Online softmax after Milakov and Gimelshein (arXiv:1805.02867), in the loop order of
+FlashAttention-2.
+"""
+
+import math
+
+from tilefoundry import DimVar, Mesh, Topology, func, module
+from tilefoundry.dsl import ReduceKind, Tensor, tf, tile
+from tilefoundry.ir.core.module import Module
+from tilefoundry.target import CudaTarget
+
+HEAD_DIMS = (32, 64, 128)
+DTYPES = ("f32", "f16", "bf16")
+
+# Query rows and key columns of one step: four warps of 16 rows, eight accumulator fragments of 8 columns.
+_ROWS = _COLUMNS = 64
+_THREADS = 128
+# Finite, so that a row without a key yet gives exp(0) and not NaN; below every score that f32 can use.
+_MASKED = -1e30
+
+
+def attention_module(head_dim: int, dtype: str = "f32", causal: bool = False, ctas: int | None = None) -> Module:
+    """The module whose entry `attention(q, k, v)` is softmax(q kᵀ / sqrt(head_dim)) v, for each of B heads.
+
+    Shapes: q, k, v and the result are (B, S, head_dim) in `dtype`; B and S are bound by the call, B = batch × heads.
+    Products accumulate in f32, and the softmax is in f32; its weights are rounded to `dtype` for the second product.
+
+    Args:
+        head_dim: 32, 64 or 128.
+        dtype: "f32", "f16" or "bf16".
+        causal: whether a query sees only keys up to its own position.
+        ctas: CTAs in the grid; None lets each launch choose. Every number gives the same result.
+
+    Raises:
+        ValueError: `head_dim` or `dtype` is none of these, or `ctas` is less than 1.
+    """
+    if head_dim not in HEAD_DIMS:
+        raise ValueError(f"head_dim must be one of {HEAD_DIMS}, got {head_dim!r}")
+    if dtype not in DTYPES:
+        raise ValueError(f"dtype must be one of {DTYPES}, got {dtype!r}")
+    if ctas is not None and ctas < 1:
+        raise ValueError(f"ctas must be at least 1, got {ctas}")
+    B, S = DimVar("B", 1, 1 << 16), DimVar("S", 1, 1 << 20)
+    G = DimVar("G", 1, 1 << 20) if ctas is None else ctas
+    D, R, C, DT, CAUSAL, MASKED = head_dim, _ROWS, _COLUMNS, dtype, causal, _MASKED
+    SCALE = 1.0 / math.sqrt(head_dim)
+
+    @module(
+        entry="attention",
+        target=CudaTarget("nvidia.h200_sxm"),
+        topologies=(Topology("cta", G), Topology("thread", _THREADS)),
+    )
+    class Attention:
+        @func
+        def attention(
+            q: Tensor[(B, S, D), DT], k: Tensor[(B, S, D), DT], v: Tensor[(B, S, D), DT]
+        ) -> Tensor[(B, S, D), DT]:
+            with Mesh(("cta",), (G,), ("c",)) as cta, Mesh(("thread",), (4, 8, 4), ("w", "g", "t")) as t:
+                out = tf.zeros(Tensor[(B, S, D), DT])
+                for b in range(B) @ cta.c:
+                    for i in tile(S, R) @ cta.c:
+                        qs = tf.reshard(q[b, i], (R, D), "smem")
+                        row = tf.reshape(tf.arange(Tensor[(R,), "i32"]), (R, 1))
+                        rows = tf.reshard(row, (4 @ t.w, 2, 8 @ t.g, 1), "rmem") + tf.cast(i, "i32")
+                        column = tf.reshard(tf.arange(Tensor[(C,), "i32"]), (C // 8, 4 @ t.t, 2), "rmem")
+                        zero = tf.reshard(tf.zeros(Tensor[(R, 1), "f32"]), (4 @ t.w, 2, 8 @ t.g, 1), "rmem")
+                        l = zero  # noqa: E741
+                        m = tf.full_like(zero, MASKED)
+                        o = tf.reshard(
+                            tf.zeros(Tensor[(R, D), "f32"]), (4 @ t.w, 2, 8 @ t.g, D // 8, 4 @ t.t, 2), "rmem"
+                        )
+                        # The tile of the last query that a causal mask lets see anything is the query's own.
+                        for j in tile(i + R if CAUSAL else S, C):
+                            ks = tf.reshard(k[b, j], (C, D), "smem")
+                            vs = tf.reshard(v[b, j], (C, D), "smem")
+                            scores = tf.matmul(qs, tf.transpose(ks, perm=(1, 0)), out_dtype="f32")
+                            s = tf.reshard(scores, (4 @ t.w, 2, 8 @ t.g, C // 8, 4 @ t.t, 2), "rmem") * SCALE
+                            columns = column + tf.cast(j, "i32")
+                            visible = columns <= rows if CAUSAL else columns < tf.cast(S, "i32")
+                            s = tf.where(visible, s, MASKED)
+                            m_new = tf.maximum(m, tf.reduce(s, (-1,), True, ReduceKind.MAX))
+                            p = tf.exp(s - m_new)
+                            alpha = tf.exp(m - m_new)
+                            l = l * alpha + tf.reduce(p, (-1,), True, ReduceKind.SUM)  # noqa: E741
+                            ps = tf.reshard(tf.cast(p, DT), (R, C), "smem")
+                            pv = tf.matmul(ps, vs, out_dtype="f32")
+                            o = o * alpha + tf.reshard(pv, (4 @ t.w, 2, 8 @ t.g, D // 8, 4 @ t.t, 2), "rmem")
+                            m = m_new
+                        out = tf.insert_slice(out, tf.cast(o / l, DT), (b, i, 0))
+            return out
+
+    return Attention
