@@ -1,3 +1,79 @@
-"""Types, layouts, meshes, ops, functions, Module: pure data and rules, no tensor library."""
+"""Types, layouts, meshes, ops, functions, Module: pure data and rules, no tensor library.
 
-import tilefoundry.ir.core  # noqa: F401  # fixes the order in which the packages below are built
+`core` is imported first: it fixes the order in which `dims`, `shard` and `types`, which build on each other, come up.
+"""
+
+from tilefoundry.ir.core import (
+    Call,
+    Constant,
+    DimVarRangePat,
+    Expr,
+    Function,
+    Module,
+    Op,
+    Tuple,
+    Var,
+    register_alias,
+    register_op,
+)
+from tilefoundry.ir.dims import DimVar, ceildiv, evaluate_dim, normalize_dim
+from tilefoundry.ir.hir import BinaryKind, GridRegionExpr, ReduceKind, UnaryKind
+from tilefoundry.ir.shard import (
+    Broadcast,
+    ComposedLayout,
+    Dynamic,
+    Layout,
+    LayoutBase,
+    Mesh,
+    MeshAxis,
+    Partial,
+    ShardLayout,
+    Split,
+    Topology,
+)
+from tilefoundry.ir.text import canonical_module_text
+from tilefoundry.ir.types import CallableType, DType, StorageKind, TensorType, TupleType, Type, UnitType
+from tilefoundry.ir.verify import verify_function, verify_module
+
+__all__ = [
+    "BinaryKind",
+    "Broadcast",
+    "Call",
+    "CallableType",
+    "ComposedLayout",
+    "Constant",
+    "DType",
+    "DimVar",
+    "DimVarRangePat",
+    "Dynamic",
+    "Expr",
+    "Function",
+    "GridRegionExpr",
+    "Layout",
+    "LayoutBase",
+    "Mesh",
+    "MeshAxis",
+    "Module",
+    "Op",
+    "Partial",
+    "ReduceKind",
+    "ShardLayout",
+    "Split",
+    "StorageKind",
+    "TensorType",
+    "Topology",
+    "Tuple",
+    "TupleType",
+    "Type",
+    "UnaryKind",
+    "UnitType",
+    "Var",
+    "canonical_module_text",
+    "ceildiv",
+    "evaluate_dim",
+    "normalize_dim",
+    "register_alias",
+    "register_op",
+    "verify_function",
+    "verify_module",
+]

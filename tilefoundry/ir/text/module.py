@@ -1,0 +1,39 @@
+"""A Module as text: the same for the same program, in every process and place."""
+
+from __future__ import annotations
+
+from tilefoundry.ir.core.function import Function
+from tilefoundry.ir.core.module import Module
+from tilefoundry.ir.text.statements import StatementPrinter
+
+VERSION = 1  # of this text; part of it, so that a change of the form changes every key
+
+
+def canonical_module_text(module: Module) -> str:
+    """Everything that a Module means, as stable text: the part of a cache key that stands for the program.
+
+    It holds the functions with their types, layouts, attributes, constants, names and mesh scopes, the callees that
+    they reach, variants, converters and child modules, and the *effective* topologies in order. It depends on no
+    address, hash seed, dict order, file or line. The target is not part of it.
+    """
+    printer = StatementPrinter({})
+    _module(printer, module)
+    while printer.reached:  # callees that are no member of a printed module
+        printer.function(printer.reached.pop(0))
+    definitions = [f"tilefoundry module text {VERSION}", *printer.values.definitions]
+    return "\n".join([*definitions, *printer.lines]) + "\n"
+
+
+def _module(printer: StatementPrinter, module: Module) -> None:
+    levels = ", ".join(f"{t.name}={printer.values.dim(t.size)}" for t in module.effective_topologies())
+    methods = f" methods ({', '.join(sorted(module.methods))})" if module.methods else ""
+    printer.line(f"module {module.name!r} entry {module.entry!r} topologies ({levels}){methods}:")
+    for function in module.functions:
+        if isinstance(function, Function):
+            printer.function_name(function)  # members are numbered before callees from elsewhere
+            printer.reached.remove(function)
+    for function in module.functions:
+        printer.definition(function)
+    for child in module.modules:
+        _module(printer, child)
+    printer.line(f"end {module.name!r}")

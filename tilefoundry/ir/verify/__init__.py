@@ -1,0 +1,57 @@
+"""Is a program well formed? What constructors cannot see is checked here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tilefoundry.diagnostics import VerifyError, WrongValueError
+from tilefoundry.ir.core.function import Function
+from tilefoundry.ir.core.module import Module
+from tilefoundry.ir.shard import Topology
+from tilefoundry.ir.verify.scopes import verify_scopes
+from tilefoundry.ir.verify.spread import verify_spread
+from tilefoundry.ir.verify.variables import verify_variables
+from tilefoundry.target import validate_program_topology
+
+
+def verify_function(fn: Function, topologies: Sequence[Topology] | None = None) -> None:
+    """Checks one function and its variants: variables, mesh scopes, spread loops.
+
+    Args:
+        topologies: the levels in force; None where they are not known yet.
+
+    Raises:
+        VerifyError: the first fault found, located where its place is known.
+    """
+    verify_variables(fn)
+    verify_scopes(fn, topologies)
+    verify_spread(fn)
+    for variant in fn.variants:
+        verify_function(variant, topologies)
+
+
+def verify_module(module: Module) -> None:
+    """Checks a Module and its children: topologies against the target, then every function.
+
+    Raises:
+        VerifyError: the first fault found.
+    """
+    topologies = module.effective_topologies()
+    if module.declares_target():
+        try:
+            validate_program_topology(topologies, module.resolve_target())
+        except WrongValueError as error:
+            raise VerifyError(f"module '{module.name}': {error.message}", remedy=error.remedy) from error
+    if module.entry is not None:
+        try:
+            module.entry_function()
+        except WrongValueError as error:
+            raise VerifyError(error.message, remedy=error.remedy) from error
+    for function in module.functions:
+        if isinstance(function, Function):
+            verify_function(function, topologies)
+    for child in module.modules:
+        verify_module(child)
+
+
+__all__ = ["verify_function", "verify_module"]
