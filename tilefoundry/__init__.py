@@ -86,9 +86,9 @@ def __dir__() -> list[str]:
 
 
 def _evaluator() -> Executor:
-    from tilefoundry.evaluator.executor import TorchExecutor
+    from tilefoundry.evaluator import executor
 
-    return TorchExecutor()
+    return executor()
 
 
 set_executor_loader(_evaluator)
