@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from tilefoundry.codegen.host.description import describe_units
 from tilefoundry.codegen.host.params import Tables, args_fields, is_scalar
 from tilefoundry.codegen.unit import KernelUnit
 from tilefoundry.diagnostics import CompileError
-from tilefoundry.runtime.abi import EntryABI, KernelLaunch
-from tilefoundry.runtime.abi_json import describe_library
+from tilefoundry.runtime.abi import EntryABI
 from tilefoundry.target import CudaTarget, Target
 
 DESCRIPTION_SYMBOL = "tilefoundry_description"
@@ -36,6 +36,7 @@ def emit_host(units: Sequence[KernelUnit], target: Target, entry: EntryABI | Non
         entry = units[0].abi
     cuda = isinstance(target, CudaTarget)
     tables = Tables(entry)
+    description = json.dumps(describe_units(units, target, entry), separators=(",", ":"))
     kernels = [_kernel(i, unit, entry, cuda) for i, unit in enumerate(units)]
     launches = [_launch(i, unit, entry, tables) for i, unit in enumerate(units)]
     return "\n".join(
@@ -57,7 +58,7 @@ def emit_host(units: Sequence[KernelUnit], target: Target, entry: EntryABI | Non
             *kernels,
             _entry_function(entry, tables, launches, cuda),
             "tvm::ffi::String description() {",
-            f"  return {_c_string(_description(units, target, entry))};",
+            f"  return {_c_string(description)};",
             "}",
             "",
             "}  // namespace",
@@ -67,17 +68,6 @@ def emit_host(units: Sequence[KernelUnit], target: Target, entry: EntryABI | Non
             "",
         ]
     )
-
-
-def launches_of(units: Sequence[KernelUnit]) -> tuple[KernelLaunch, ...]:
-    """The launch configuration of each kernel."""
-    return tuple(KernelLaunch(u.name, u.grid, u.tiles, u.block, u.shared_bytes) for u in units)
-
-
-def _description(units: Sequence[KernelUnit], target: Target, entry: EntryABI) -> str:
-    isa = target.arch if isinstance(target, CudaTarget) else target.isa
-    data = describe_library(entry, launches_of(units), target.name, target.canonical_text(), isa)
-    return json.dumps(data, separators=(",", ":"))
 
 
 def _c_string(text: str) -> str:

@@ -1,0 +1,231 @@
+"""The one body emitter: TIR to target-neutral C++ over the runtime headers.
+
+A kernel is a namespace with its argument record, its constants and a function template ``body<Vector>``; a target's
+wrapper calls that. ``Vector`` says that the host found every tensor contiguous along its last axis and 16-byte aligned.
+"""
+
+from __future__ import annotations
+
+from tilefoundry.codegen.effects import effect_text
+from tilefoundry.codegen.identifiers import identifier
+from tilefoundry.codegen.scalars import scalar_text
+from tilefoundry.codegen.types import dtype_text, layout_text, logical_text, mesh_text, shard_text
+from tilefoundry.diagnostics import CompileError
+from tilefoundry.ir import tir
+from tilefoundry.ir.core.expr import Call, Expr, Var
+from tilefoundry.ir.dims import DimVar
+from tilefoundry.ir.shard import Layout, ShardLayout
+from tilefoundry.ir.types import DType, StorageKind, TensorType
+from tilefoundry.passes.modes import crosses_instances
+from tilefoundry.passes.names import Names
+
+
+class Body:
+    """Text of one kernel's body, and the type aliases that it uses."""
+
+    def __init__(self, kernel: tir.PrimFunction) -> None:
+        self.kernel = kernel
+        self.shared_bytes = 0
+        self.collective = False
+        self._names: dict[Expr, str] = {}
+        self._identifiers = Names()
+        self._aliases: dict[str, str] = {}
+        self._maps: dict[tuple[Var, tuple[int, ...]], str] = {}
+        self._prologue: list[str] = []
+        self._lines: list[str] = []
+        self._indent = 1
+        for param in kernel.params:
+            self._bind_param(param)
+        self._block(kernel.body)
+
+    # ---- what effects ask ---------------------------------------------------------------------------------------
+
+    def is_tensor(self, arg: Expr | int) -> bool:
+        """Whether an operand is a tensor."""
+        return isinstance(arg, Var) and isinstance(arg.type, TensorType) and bool(arg.type.shape)
+
+    def tensor(self, arg: Expr) -> str:
+        """The name of a tensor (or pipeline)."""
+        return self._names[arg]
+
+    def scalar(self, arg: Expr | int, dtype: DType | None = None) -> str:
+        """A rank-0 expression."""
+        return scalar_text(arg, self._names, dtype)
+
+    def operand(self, arg: Expr | int, dtype: DType) -> str:
+        """A tensor by name, or a scalar of type ``dtype``."""
+        return self.tensor(arg) if isinstance(arg, Expr) and self.is_tensor(arg) else self.scalar(arg, dtype)
+
+    def dtype(self, arg: Expr | int) -> DType:
+        """The element type of a tensor."""
+        return _tensor_type(arg).dtype
+
+    def tile_map(self, tensor: Expr, box: tuple[int, ...]) -> str:
+        """The map of a global tensor in tiles of ``box``; made once, before the body."""
+        assert isinstance(tensor, Var)
+        key = (tensor, box)
+        if key not in self._maps:
+            name = f"{self._names[tensor]}_map{len(self._maps)}"
+            extents = ", ".join(f"Int<{extent}>" for extent in box)
+            self._prologue.append(f"const auto {name} = make_tile_map<Shape<{extents}>>({self._names[tensor]});")
+            self._maps[key] = name
+        return self._maps[key]
+
+    # ---- text ---------------------------------------------------------------------------------------------------
+
+    def args_text(self) -> str:
+        """The argument record: the parameters in order, rank-0 inputs as plain values."""
+        fields = []
+        for param in self.kernel.params:
+            type_ = _tensor_type(param)
+            scalar = not type_.shape and param in self.kernel.inputs
+            kind = dtype_text(type_.dtype) if scalar else f"GlobalArg<{len(type_.shape)}>"
+            fields.append(f"  {kind} {self._names[param].removeprefix('args.')};")
+        return "\n".join(["struct Args {", *fields, "};"])
+
+    def text(self) -> str:
+        """The function template."""
+        lines = [f"  {line}" for line in self._prologue]
+        return "\n".join(
+            [
+                "template <bool Vector>",
+                "TILEFOUNDRY_DEVICE void body(Args const& args) {",
+                *lines,
+                *self._lines,
+                "}",
+            ]
+        )
+
+    def alias_text(self) -> str:
+        """The type aliases, in order of use."""
+        return "\n".join(f"using {name} = {text};" for text, name in self._aliases.items())
+
+    # ---- parameters ---------------------------------------------------------------------------------------------
+
+    def _bind_param(self, param: Var) -> None:
+        type_ = _tensor_type(param)
+        field = self._name(param.name)
+        if not type_.shape:
+            self._names[param] = f"args.{field}"
+            return
+        self._names[param] = field
+        extents = []
+        for axis, extent in enumerate(type_.shape):
+            if isinstance(extent, int):
+                extents.append(f"Int<{extent}>{{}}")
+                continue
+            if isinstance(extent, DimVar) and extent not in self._names:
+                self._names[extent] = f"dim_{extent.name}"
+                self._prologue.append(f"[[maybe_unused]] const int64_t dim_{extent.name} = args.{field}.shape[{axis}];")
+            extents.append(f"args.{field}.shape[{axis}]")
+        tensor = f"global_tensor<{dtype_text(type_.dtype)}, Vector>(args.{field}, make_shape({', '.join(extents)}))"
+        self._prologue.append(f"auto {field} = {tensor};")
+
+    def _name(self, wanted: str) -> str:
+        """An identifier that no other value of this kernel has: C++ may map two names of the program to one."""
+        return self._identifiers.fresh(identifier(wanted))
+
+    # ---- statements ---------------------------------------------------------------------------------------------
+
+    def _emit(self, line: str) -> None:
+        self._lines.append("  " * self._indent + line)
+
+    def _block(self, stmt: tir.Stmt) -> None:
+        for item in tir.unfold(stmt):
+            match item:
+                case tir.Binding(var, Call() as value):
+                    self._binding(var, value)
+                case tir.Evaluate(op, args):
+                    assert isinstance(op, tir.EffectOp)
+                    self.collective = self.collective or op.barrier or _meets(op, args)
+                    self._emit(effect_text(self, op, args))
+                case tir.For():
+                    self._loop(item)
+                case tir.If(condition, then_body):
+                    self._emit(f"if ({self.scalar(condition)}) {{")
+                    self._nested(then_body)
+                case _:
+                    raise CompileError(f"a {type(item).__name__} cannot be emitted")
+
+    def _loop(self, loop: tir.For) -> None:
+        start, extent, step = (self.scalar(bound) for bound in (loop.start, loop.extent, loop.step))
+        name = self._names[loop.var] = self._name(loop.var.name)
+        self._emit(f"for (int64_t {name} = {start}; {name} < {extent}; {name} += {step}) {{")
+        self._nested(loop.body)
+
+    def _nested(self, stmt: tir.Stmt) -> None:
+        self._indent += 1
+        self._block(stmt)
+        self._indent -= 1
+        self._emit("}")
+
+    def _binding(self, var: Var, value: Call) -> None:
+        name = self._names[var] = self._name(var.name)
+        match value.target:
+            case tir.ProgramId(level):
+                self._emit(f"const int64_t {name} = program_id<TopologyScope::{level}>();")
+            case tir.ProgramDim(level):
+                self._emit(f"const int64_t {name} = program_dim<TopologyScope::{level}>();")
+            case tir.Index():
+                self._emit(f"const int64_t {name} = {self.scalar(value.args[0])};")
+            case tir.Pipeline(stages):
+                self._emit(f"Pipeline<{stages}> {name};")
+            case tir.MemorySpan(size):
+                self.shared_bytes = size
+                self.collective = True
+                self._emit(f"char* const {name} = cta_shared();")
+            case tir.AllocTensor(type_):
+                self._emit(f"auto {name} = {self._register_tensor(type_)};")
+            case tir.TensorView(type_):
+                self._emit(f"auto {name} = {self._view(type_, *value.args)};")
+            case other:
+                raise CompileError(f"a {type(other).__name__} cannot be bound")
+
+    def _register_tensor(self, type_: TensorType) -> str:
+        if not isinstance(type_.layout, ShardLayout) or type_.storage is not StorageKind.RMEM:
+            raise CompileError(f"registers are held by the instances of a mesh, got {type_}")
+        return (
+            f"register_tensor<{dtype_text(type_.dtype)}>({self._logical(type_)}{{}}, {self._shard(type_.layout)}{{}})"
+        )
+
+    def _view(self, type_: TensorType, memory: Expr | int, offset: Expr | int | None = None) -> str:
+        assert isinstance(memory, Var)
+        name = self._names[memory]
+        if offset is not None:
+            types = f"{self._logical(type_)}{{}}, {self._plain(type_)}{{}}"
+            return f"shared_tensor<{dtype_text(type_.dtype)}>({name} + {self.scalar(offset)}, {types})"
+        layout = self._shard(type_.layout) if isinstance(type_.layout, ShardLayout) else self._whole(type_)
+        return f"view({name}, {self._logical(type_)}{{}}, {layout}{{}})"
+
+    # ---- types --------------------------------------------------------------------------------------------------
+
+    def _alias(self, prefix: str, text: str) -> str:
+        if text not in self._aliases:
+            count = sum(name.startswith(prefix) for name in self._aliases.values())
+            self._aliases[text] = f"{prefix}{count}"
+        return self._aliases[text]
+
+    def _logical(self, type_: TensorType) -> str:
+        return self._alias("Logical", logical_text(type_))
+
+    def _plain(self, type_: TensorType) -> str:
+        layout = type_.layout
+        assert isinstance(layout, Layout) and layout.strides is not None
+        return self._alias("Storage", layout_text(layout.shape, layout.strides))  # type: ignore[arg-type]  # tiles are flat
+
+    def _whole(self, type_: TensorType) -> str:
+        return self._alias("Whole", f"WholeLayout<{self._plain(type_)}>")
+
+    def _shard(self, layout: ShardLayout) -> str:
+        mesh = self._alias("ThreadMesh", mesh_text(layout.mesh))
+        return self._alias("Shard", shard_text(layout, mesh))
+
+
+def _tensor_type(arg: Expr | int) -> TensorType:
+    assert isinstance(arg, Expr) and isinstance(arg.type, TensorType)
+    return arg.type
+
+
+def _meets(op: tir.EffectOp, args: tuple[Expr, ...]) -> bool:
+    """Whether instances exchange values in this reduction."""
+    return isinstance(op, tir.Reduce) and crosses_instances(_tensor_type(args[0]), op.axes)

@@ -1,0 +1,1 @@
+"""The CPU wrapper around a kernel body."""

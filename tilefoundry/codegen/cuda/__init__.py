@@ -1,0 +1,1 @@
+"""The CUDA wrapper around a kernel body."""

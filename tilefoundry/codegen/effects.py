@@ -1,0 +1,171 @@
+"""Each effect of TIR as one call of a runtime op.
+
+A call names the op and its operands, never a tier: which instructions run follows from the operands' layouts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from tilefoundry.codegen.scalars import literal_text
+from tilefoundry.codegen.types import int_text
+from tilefoundry.ir import tir
+from tilefoundry.ir.core.expr import Expr, Tuple
+from tilefoundry.ir.hir import BinaryKind, ReduceKind, UnaryKind
+
+if TYPE_CHECKING:
+    from tilefoundry.codegen.body import Body
+
+Args = tuple[Expr, ...]
+_BINARY = {
+    BinaryKind.ADD: "add",
+    BinaryKind.SUB: "sub",
+    BinaryKind.MUL: "mul",
+    BinaryKind.DIV: "div",
+    BinaryKind.FLOOR_DIV: "floor_div",
+    BinaryKind.MOD: "mod",
+    BinaryKind.MIN: "min",
+    BinaryKind.MAX: "max",
+    BinaryKind.EQ: "eq",
+    BinaryKind.NE: "ne",
+    BinaryKind.LT: "lt",
+    BinaryKind.LE: "le",
+    BinaryKind.GT: "gt",
+    BinaryKind.GE: "ge",
+    BinaryKind.AND: "logical_and",
+    BinaryKind.OR: "logical_or",
+}
+_UNARY = {
+    UnaryKind.NEG: "neg",
+    UnaryKind.ABS: "abs",
+    UnaryKind.RSQRT: "rsqrt",
+    UnaryKind.NOT: "logical_not",
+    UnaryKind.RELU: "relu",
+    UnaryKind.SQUARE: "square",
+    UnaryKind.EXP: "exp",
+    UnaryKind.LOG: "log",
+    UnaryKind.CEIL: "ceil",
+    UnaryKind.ROUND: "round",
+    UnaryKind.EXP2: "exp2",
+    UnaryKind.LOG2: "log2",
+}
+_REDUCE = {
+    ReduceKind.SUM: "sum",
+    ReduceKind.MEAN: "mean",
+    ReduceKind.MAX: "max",
+    ReduceKind.ABS_MAX: "absmax",
+}
+
+
+def effect_text(body: Body, op: tir.EffectOp, args: Args) -> str:
+    """The statement that runs ``op`` on ``args``."""
+    return _EMITTERS[type(op)](body, op, args)
+
+
+def _copy(body: Body, op: tir.Copy, args: Args) -> str:
+    return f"tilefoundry::copy({body.tensor(args[0])}, {body.tensor(args[1])});"
+
+
+def _fill(body: Body, op: tir.Fill, args: Args) -> str:
+    return f"ops::fill({body.tensor(args[0])}, {literal_text(op.value, body.dtype(args[0]))});"
+
+
+def _iota(body: Body, op: tir.Iota, args: Args) -> str:
+    start, dst = args
+    dtype = body.dtype(dst)
+    values = f"{body.scalar(start, dtype)}, {literal_text(op.step, dtype)}"
+    return f"ops::iota({body.tensor(dst)}, {int_text(op.axis)}{{}}, {values});"
+
+
+def _unary(body: Body, op: tir.Unary, args: Args) -> str:
+    return f"ops::unary(op::{_UNARY[op.kind]}{{}}, {body.tensor(args[0])}, {body.tensor(args[1])});"
+
+
+def _cast(body: Body, op: tir.Cast, args: Args) -> str:
+    return f"ops::cast({body.tensor(args[0])}, {body.tensor(args[1])});"
+
+
+def _binary(body: Body, op: tir.Binary, args: Args) -> str:
+    lhs, rhs, dst = args
+    dtype = next(body.dtype(x) for x in (lhs, rhs) if body.is_tensor(x))
+    operands = f"{body.operand(lhs, dtype)}, {body.operand(rhs, dtype)}, {body.tensor(dst)}"
+    return f"ops::binary(op::{_BINARY[op.kind]}{{}}, {operands});"
+
+
+def _where(body: Body, op: tir.Where, args: Args) -> str:
+    condition, then, otherwise, dst = args
+    dtype = body.dtype(dst)
+    choices = f"{body.operand(then, dtype)}, {body.operand(otherwise, dtype)}"
+    return f"ops::where({body.tensor(condition)}, {choices}, {body.tensor(dst)});"
+
+
+def _reduce(body: Body, op: tir.Reduce, args: Args) -> str:
+    axes = ", ".join(map(str, op.axes))
+    operands = ", ".join(body.tensor(arg) for arg in args)
+    return f"ops::reduce<op::{_REDUCE[op.kind]}, Axes<{axes}>>({operands});"
+
+
+def _mma(body: Body, op: tir.Mma, args: Args) -> str:
+    return f"ops::mma({', '.join(body.tensor(arg) for arg in args)});"
+
+
+def _tile_load(body: Body, op: tir.TileLoad, args: Args) -> str:
+    tensor, coordinates, *rest = args
+    operands = ", ".join(body.tensor(arg) for arg in rest)
+    return f"ops::tile_load({body.tile_map(tensor, op.box)}, {_coordinate(body, coordinates)}, {operands});"
+
+
+def _tile_store(body: Body, op: tir.TileStore, args: Args) -> str:
+    src, tensor, coordinates = (args[0], args[1], args[2])
+    return f"ops::tile_store({body.tile_map(tensor, op.box)}, {_coordinate(body, coordinates)}, {body.tensor(src)});"
+
+
+def _coordinate(body: Body, coordinates: Expr) -> str:
+    assert isinstance(coordinates, Tuple)
+    return f"make_coord({', '.join(body.scalar(c) for c in coordinates.elements)})"
+
+
+def _acquire(body: Body, op: tir.PipeAcquire, args: Args) -> str:
+    return f"{body.tensor(args[0])}.acquire();"
+
+
+def _commit(body: Body, op: tir.PipeCommit, args: Args) -> str:
+    return f"{body.tensor(args[0])}.commit();"
+
+
+def _wait(body: Body, op: tir.PipeWait, args: Args) -> str:
+    return f"{body.tensor(args[0])}.template wait<{op.pending}>();"
+
+
+def _release(body: Body, op: tir.PipeRelease, args: Args) -> str:
+    return f"{body.tensor(args[0])}.release();"
+
+
+def _drain(body: Body, op: tir.PipeDrain, args: Args) -> str:
+    return f"{body.tensor(args[0])}.drain();"
+
+
+def _sync(body: Body, op: tir.Sync, args: Args) -> str:
+    return "ops::sync<SyncKind::cta>();"
+
+
+_EMITTERS: dict[type[tir.EffectOp], Callable[..., str]] = {
+    tir.Binary: _binary,
+    tir.Cast: _cast,
+    tir.Copy: _copy,
+    tir.Fill: _fill,
+    tir.Iota: _iota,
+    tir.Mma: _mma,
+    tir.PipeAcquire: _acquire,
+    tir.PipeCommit: _commit,
+    tir.PipeDrain: _drain,
+    tir.PipeRelease: _release,
+    tir.PipeWait: _wait,
+    tir.Reduce: _reduce,
+    tir.Sync: _sync,
+    tir.TileLoad: _tile_load,
+    tir.TileStore: _tile_store,
+    tir.Unary: _unary,
+    tir.Where: _where,
+}

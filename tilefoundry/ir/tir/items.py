@@ -1,0 +1,69 @@
+"""A block as a flat list: what passes read and rewrite.
+
+A ``LetStmt`` nests the rest of its block, which is right for scoping and awkward for passes. ``unfold`` gives the
+bindings and statements of a block in order; ``fold`` nests them again; ``unfold(fold(x)) == x``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tilefoundry.ir.core.expr import Expr, Var
+from tilefoundry.ir.tir.stmt import For, If, LetStmt, Sequential, Stmt
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """One ``LetStmt`` without its body."""
+
+    var: Var
+    value: Expr
+
+
+Item = Binding | Stmt
+
+
+def unfold(stmt: Stmt) -> list[Item]:
+    """The bindings and statements of a block, in program order."""
+    items: list[Item] = []
+    todo: list[Stmt] = [stmt]
+    while todo:
+        match todo.pop():
+            case Sequential(stmts):
+                todo.extend(reversed(stmts))
+            case LetStmt(var, value, body):
+                items.append(Binding(var, value))
+                todo.append(body)
+            case other:
+                items.append(other)
+    return items
+
+
+def items_within(items: Sequence[Item]) -> Iterator[Item]:
+    """All bindings and statements, those of inner blocks included, in program order."""
+    for item in items:
+        yield item
+        match item:
+            case For(body=body) | If(then_body=body):
+                yield from items_within(unfold(body))
+
+
+def fold(items: Sequence[Item]) -> Stmt:
+    """The block that ``items`` describe."""
+    body: Stmt = Sequential(())
+    run: list[Stmt] = []  # statements after the last binding seen, latest first
+    for item in reversed(items):
+        if isinstance(item, Binding):
+            body = LetStmt(item.var, item.value, _block(run, body))
+            run = []
+        else:
+            run.append(item)
+    return _block(run, body)
+
+
+def _block(reversed_run: list[Stmt], rest: Stmt) -> Stmt:
+    stmts = tuple(reversed(reversed_run))
+    if rest == Sequential(()):
+        return stmts[0] if len(stmts) == 1 else Sequential(stmts)
+    return Sequential((*stmts, rest)) if stmts else rest

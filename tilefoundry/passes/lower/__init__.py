@@ -1,0 +1,31 @@
+"""HIR to TIR: one file per op, mirroring `tilefoundry.ir.hir`."""
+
+from tilefoundry.passes.lower.create import arange, zeros
+from tilefoundry.passes.lower.elementwise import binary, cast, full_like, unary, where
+from tilefoundry.passes.lower.function import lower_function
+from tilefoundry.passes.lower.matrix import matmul
+from tilefoundry.passes.lower.reduce import reduce
+from tilefoundry.passes.lower.shape import insert_slice, reshape, slice, transpose, tuple_get_item
+from tilefoundry.passes.lower.shard import local, reshard
+
+# imported for the rules that they register
+_RULES = (
+    arange,
+    binary,
+    cast,
+    full_like,
+    insert_slice,
+    local,
+    matmul,
+    reduce,
+    reshape,
+    reshard,
+    slice,
+    transpose,
+    tuple_get_item,
+    unary,
+    where,
+    zeros,
+)
+
+__all__ = ["lower_function"]

@@ -1,0 +1,203 @@
+"""The state of one function's lowering, and the few things that every rule does with it.
+
+HIR is a DAG of values, TIR a list of statements. A value is lowered when it is first asked for, into the block that is
+open then, and remembered for that block and the blocks inside it. What does not depend on a loop is asked for before
+the loop opens (``loops.py``), so loop-invariant tiles are loaded once.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NoReturn, cast
+
+from tilefoundry.diagnostics import VerifyError
+from tilefoundry.ir.core.expr import Call, Expr, Tuple, Var
+from tilefoundry.ir.core.metadata import binding_name, span_of
+from tilefoundry.ir.hir import GridRegionExpr
+from tilefoundry.ir.tir import AllocTensor, Binding, EffectOp, Evaluate, Item, TensorView, ValueOp
+from tilefoundry.ir.types import StorageKind, TensorType
+from tilefoundry.passes.lower.reach import Reach
+from tilefoundry.passes.lower.registry import rule_for
+from tilefoundry.passes.lower.values import Product, Ramp, Scalar, Uniform, Unplaced, Value, Window
+from tilefoundry.passes.modes import broadcast_type
+from tilefoundry.passes.names import Names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tilefoundry.ir.core.module import Module
+
+
+class Lowering:
+    """Lowers the body of one function.
+
+    Args:
+        module: where the function lives; gives the topologies and the target's limits.
+    """
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.items: list[Item] = []
+        self._memo: list[dict[int, tuple[Expr, Value]]] = [{}]
+        self._loops_run: list[dict[int, tuple[Var, ...]]] = [{}]
+        self.names = Names()
+        self.reach = Reach()
+        self.loops: dict[int, GridRegionExpr] = {}  # by the identity of the induction variable
+
+    # ---- values -------------------------------------------------------------------------------------------------
+
+    def lower(self, expr: Expr) -> Value:
+        """The value of ``expr``, lowered into the open block unless an enclosing block has it already."""
+        for scope in reversed(self._memo):
+            if (found := scope.get(id(expr))) is not None:
+                return found[1]
+        value = self._lower(expr)
+        self.remember(expr, value)
+        return value
+
+    def remember(self, expr: Expr, value: Value) -> None:
+        """States the value of ``expr`` for the open block."""
+        self._memo[-1][id(expr)] = (expr, value)
+
+    def _lower(self, expr: Expr) -> Value:
+        match expr:
+            case GridRegionExpr():
+                carried = self.carried(expr)
+                if len(carried) != 1:
+                    self.refuse(expr, "a loop with several carried values is used as one value")
+                return carried[0]
+            case Call(target=target):
+                rule = rule_for(type(target))  # type: ignore[arg-type]
+                if rule is not None:
+                    return rule(self, expr)
+                if is_scalar(expr):
+                    return expr
+                self.refuse(expr, f"{type(target).__name__} cannot be compiled yet")
+            case _ if is_scalar(expr):
+                return expr
+        self.refuse(expr, f"a {type(expr).__name__} has no value here")
+
+    def carried(self, region: GridRegionExpr) -> tuple[Var, ...]:
+        """What the loop carries, after it has run; the loop is emitted when this is first asked for."""
+        from tilefoundry.passes.lower.loops import lower_loop
+
+        for scope in reversed(self._loops_run):
+            if (found := scope.get(id(region))) is not None:
+                return found
+        self._loops_run[-1][id(region)] = carried = lower_loop(self, region)
+        return carried
+
+    def scalar(self, operand: Expr | int) -> Scalar:
+        """A rank-0 operand with the loop variables of HIR replaced by those of TIR."""
+        if isinstance(operand, int):
+            return operand
+        value = self.lower(operand)
+        if not isinstance(value, Expr):
+            self.refuse(operand, "expected a scalar")
+        if isinstance(value, Call) and value is operand:
+            args = tuple(self.scalar(a) for a in value.args)
+            if any(a is not b for a, b in zip(args, value.args, strict=True)):
+                return Call(value.target, args, value.type)
+        return value
+
+    def fragment(self, expr: Expr) -> Var:
+        """A tensor in registers; anything else is refused."""
+        value = self.lower(expr)
+        if not isinstance(value, Var) or tensor_type(value).storage is not StorageKind.RMEM:
+            self.refuse(
+                expr,
+                f"expected a value in registers, got {self.describe(value)}",
+                remedy="place it first: tf.reshard(x, <layout over the thread mesh>, 'rmem')",
+            )
+        return value
+
+    def shared(self, expr: Expr) -> Var:
+        """A tile in shared memory; anything else is refused."""
+        value = self.lower(expr)
+        if not isinstance(value, Var) or tensor_type(value).storage is not StorageKind.SMEM:
+            self.refuse(
+                expr,
+                f"expected a tile in shared memory, got {self.describe(value)}",
+                remedy="stage it first: tf.reshard(x, <shape of the tile>, 'smem')",
+            )
+        return value
+
+    def describe(self, value: Value) -> str:
+        """How a message names a value."""
+        match value:
+            case Window():
+                return f"a window of the global tensor '{value.tensor.name}'"
+            case Uniform() | Ramp() | Product():
+                return "a value that no mesh holds"
+            case Var() if isinstance(value.type, TensorType) and value.type.storage is not None:
+                return f"a value in {value.type.storage}"
+            case _:
+                return "a scalar"
+
+    # ---- statements ---------------------------------------------------------------------------------------------
+
+    def bind(self, hint: str, op: ValueOp, args: tuple[Scalar, ...], type_: TensorType) -> Var:
+        """Binds the result of a value op to a fresh name."""
+        var = Var(self.names.fresh(hint), type_)
+        self.items.append(Binding(var, Call(op, args, type_)))
+        return var
+
+    def alloc(self, hint: str, type_: TensorType) -> Var:
+        """A fresh tensor."""
+        return self.bind(hint, AllocTensor(type_), (), type_)
+
+    def view(self, var: Var, type_: TensorType) -> Var:
+        """``var``'s storage under another type; ``var`` itself where nothing changes."""
+        return var if var.type == type_ else self.bind(f"{var.name}_view", TensorView(type_), (var,), type_)
+
+    def broadcast(self, expr: Expr, var: Var, to: TensorType) -> Var:
+        """A view of the fragment ``var`` in which each local element of ``to`` has its operand."""
+        type_ = broadcast_type(tensor_type(var), to)
+        if type_ is None:
+            self.refuse(
+                expr,
+                f"a fragment laid out as {tensor_type(var).layout} cannot be read element by element as {to.layout}",
+                remedy="give both operands the same factors on the axes that they share",
+            )
+        return self.view(var, type_)
+
+    def emit(self, op: EffectOp, *args: Expr | int) -> None:
+        """Appends an effect."""
+        self.items.append(Evaluate(op, cast("tuple[Expr, ...]", args)))
+
+    def result(self, expr: Expr, hint: str) -> Var:
+        """A fresh tensor for the value of ``expr``, named as its author named it."""
+        return self.alloc(binding_name(expr) or hint, tensor_type(expr))
+
+    @contextmanager
+    def block(self) -> Iterator[list[Item]]:
+        """Opens an inner block: what is lowered inside is known inside only."""
+        outer, inner = self.items, list[Item]()
+        self.items = inner
+        self._memo.append({})
+        self._loops_run.append({})
+        try:
+            yield inner
+        finally:
+            self._memo.pop()
+            self._loops_run.pop()
+            self.items = outer
+
+    def refuse(self, at: Expr, message: str, *, remedy: str | None = None) -> NoReturn:
+        """Raises VerifyError at the place where ``at`` was written."""
+        raise VerifyError(message, span=span_of(at.metadata), remedy=remedy)
+
+
+def tensor_type(expr: Expr) -> TensorType:
+    """The type of a tensor-valued expression."""
+    if not isinstance(expr.type, TensorType):
+        raise VerifyError(f"expected a tensor, got {expr.type}", span=span_of(expr.metadata))
+    return expr.type
+
+
+def is_scalar(expr: Expr) -> bool:
+    """Whether ``expr`` is a rank-0 value that needs no place: an index, a literal, a symbolic extent."""
+    return isinstance(expr.type, TensorType) and expr.type.shape == () and not isinstance(expr, Tuple)
+
+
+__all__ = ["Lowering", "Unplaced", "is_scalar", "tensor_type"]

@@ -1,0 +1,21 @@
+"""FullLike: one number; of its operand only the type matters, so that is not lowered."""
+
+from __future__ import annotations
+
+from tilefoundry.ir import tir
+from tilefoundry.ir.core.expr import Call
+from tilefoundry.ir.hir import FullLike
+from tilefoundry.ir.types import StorageKind
+from tilefoundry.passes.lower.context import Lowering, tensor_type
+from tilefoundry.passes.lower.registry import lowers
+from tilefoundry.passes.lower.values import Uniform, Value
+
+
+@lowers(FullLike)
+def lower_full_like(ctx: Lowering, call: Call) -> Value:
+    assert isinstance(call.target, FullLike)
+    if tensor_type(call).storage is not StorageKind.RMEM:
+        return Uniform(call.target.value)
+    dst = ctx.result(call, "full")
+    ctx.emit(tir.Fill(call.target.value), dst)
+    return dst

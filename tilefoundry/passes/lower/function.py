@@ -1,0 +1,45 @@
+"""One HIR function to one TIR kernel."""
+
+from __future__ import annotations
+
+from tilefoundry.ir.core.expr import Expr, Tuple, Var
+from tilefoundry.ir.core.function import Function
+from tilefoundry.ir.core.module import Module
+from tilefoundry.ir.tir import Item
+from tilefoundry.ir.types import StorageKind, TensorType
+from tilefoundry.passes.lower.context import Lowering, tensor_type
+from tilefoundry.passes.lower.outputs import store_results
+from tilefoundry.passes.names import Names
+
+
+def lower_function(module: Module, fn: Function) -> tuple[tuple[Var, ...], tuple[Var, ...], list[Item], Names]:
+    """The inputs, the outputs and the statements of the kernel of ``fn``, before pipelining and memory planning.
+
+    Raises:
+        VerifyError: the placement cannot be compiled; says what and where.
+    """
+    ctx = Lowering(module)
+    for param in fn.params:
+        ctx.names.fresh(param.name)
+        ctx.remember(param, param)
+    body = fn.body
+    if body is None:
+        ctx.refuse(fn.params[0], f"'{fn.name}' has no body to compile", remedy="compile one of its variants")
+    results: tuple[Expr, ...] = (
+        tuple(e for e in body.elements if isinstance(e, Expr)) if isinstance(body, Tuple) else (body,)
+    )
+    outputs = tuple(_output(ctx, result, k, len(results)) for k, result in enumerate(results))
+    store_results(ctx, results, outputs)
+    return tuple(fn.params), outputs, ctx.items, ctx.names
+
+
+def _output(ctx: Lowering, result: Expr, k: int, count: int) -> Var:
+    type_ = tensor_type(result)
+    if type_.storage is not StorageKind.GMEM:
+        ctx.refuse(
+            result,
+            f"a result lies in global memory, got {type_.storage}",
+            remedy="end with tf.reshard(x, <layout>, 'gmem')",
+        )
+    name = ctx.names.fresh("out" if count == 1 else f"out{k}")
+    return Var(name, TensorType(type_.shape, type_.dtype, None, StorageKind.GMEM))

@@ -1,0 +1,147 @@
+"""Results: every result of a function is an output parameter that the kernel writes in place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tilefoundry.ir.core.expr import Call, Expr, Tuple, Var
+from tilefoundry.ir.hir import GridRegionExpr, InsertSlice, Reshard, TupleGetItem, Zeros
+from tilefoundry.ir.tir import TileStore
+from tilefoundry.ir.types import ShapeDim, StorageKind
+from tilefoundry.passes.lower.context import Lowering, tensor_type
+from tilefoundry.passes.lower.coverage import uncovered_axis
+
+Destinations = dict[int, Var]
+
+
+def store_results(ctx: Lowering, results: tuple[Expr, ...], outputs: tuple[Var, ...]) -> None:
+    """Emits what writes each result into its output."""
+    regions: dict[int, tuple[GridRegionExpr, Destinations]] = {}
+    for result, output in zip(results, outputs, strict=True):
+        match result:
+            case GridRegionExpr():
+                regions.setdefault(id(result), (result, {}))[1][0] = output
+            case Call(target=TupleGetItem(index), args=(GridRegionExpr() as region,)):
+                regions.setdefault(id(region), (region, {}))[1][index] = output
+            case Call(target=Reshard(), args=(Expr() as source,)) if tensor_type(result).storage is StorageKind.GMEM:
+                _store_whole(ctx, source, output)
+            case _:
+                ctx.refuse(
+                    result,
+                    "a result must be a reshard to 'gmem' or a loop that fills tf.zeros(...) by tf.insert_slice",
+                    remedy="end with tf.reshard(x, <layout>, 'gmem')",
+                )
+    from tilefoundry.passes.lower.loops import lower_loop
+
+    for region, destinations in regions.values():
+        for k in destinations:
+            _check_filled(ctx, region, k)
+        lower_loop(ctx, region, destinations)
+
+
+def store_carry(ctx: Lowering, value: Expr, carried: Var, output: Var) -> None:
+    """Emits what turns the carried global tensor ``carried`` into ``value``, written to ``output``."""
+    from tilefoundry.passes.lower.loops import lower_loop
+
+    write = _written(value)
+    if value is carried:
+        return
+    if isinstance(write, _Insert):
+        store_carry(ctx, write.dst, carried, output)
+        offsets = Tuple(tuple(ctx.scalar(o) for o in write.offsets.elements))
+        ctx.emit(TileStore(_static(ctx, value, write.sizes)), ctx.fragment(write.update), output, offsets)
+        return
+    if isinstance(write, _Loop):
+        store_carry(ctx, write.region.init_args[write.carry], carried, output)
+        lower_loop(ctx, write.region, {write.carry: output})
+        return
+    ctx.refuse(
+        value,
+        "a global tensor that a loop carries can only be updated by tf.insert_slice",
+        remedy=f"write {carried.name} = tf.insert_slice({carried.name}, tile, offsets)",
+    )
+
+
+def _store_whole(ctx: Lowering, source: Expr, output: Var) -> None:
+    box = _static(ctx, source, tensor_type(output).shape)
+    ctx.emit(TileStore(box), ctx.fragment(source), output, Tuple((0,) * len(box)))
+
+
+def _static(ctx: Lowering, at: Expr, shape: tuple[ShapeDim, ...]) -> tuple[int, ...]:
+    if not all(isinstance(extent, int) for extent in shape):
+        ctx.refuse(
+            at,
+            f"a tile has static extents, got {shape}",
+            remedy="walk the symbolic axis with `for i in tile(extent, step)`",
+        )
+    return tuple(extent for extent in shape if isinstance(extent, int))
+
+
+# ---- what a carried global tensor becomes -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Insert:
+    dst: Expr
+    update: Expr
+    offsets: Tuple
+    sizes: tuple[ShapeDim, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Loop:
+    region: GridRegionExpr
+    carry: int
+
+
+def _written(value: Expr) -> _Insert | _Loop | None:
+    match value:
+        case Call(target=InsertSlice() as op, args=(Expr() as dst, Expr() as update, Tuple() as offsets)):
+            return _Insert(dst, update, offsets, op.sizes)
+        case GridRegionExpr():
+            return _Loop(value, 0)
+        case Call(target=TupleGetItem(index), args=(GridRegionExpr() as region,)):
+            return _Loop(region, index)
+    return None
+
+
+@dataclass(slots=True)
+class _Writes:
+    """The writes found on the way in, each with the loops around it."""
+
+    found: list[tuple[_Insert, list[GridRegionExpr]]] = field(default_factory=list)
+
+    def collect(self, region: GridRegionExpr, carry: int, loops: list[GridRegionExpr]) -> None:
+        inner = [*loops, region]
+        value: Expr = region.yield_values[carry]
+        while value is not region.carried_args[carry]:
+            match _written(value):
+                case _Insert() as insert:
+                    self.found.append((insert, inner))
+                    value = insert.dst
+                case _Loop(nested, index):
+                    self.collect(nested, index, inner)
+                    value = nested.init_args[index]
+                case None:
+                    return  # refused when it is lowered
+
+
+def _check_filled(ctx: Lowering, region: GridRegionExpr, carry: int) -> None:
+    init = region.init_args[carry]
+    if not (isinstance(init, Call) and isinstance(init.target, Zeros)):
+        ctx.refuse(
+            init,
+            "a result that a loop fills must start as tf.zeros(...)",
+            remedy="an update in place of a parameter is not compiled yet",
+        )
+    writes = _Writes()
+    writes.collect(region, carry, [])
+    shape = tensor_type(region.carried_args[carry]).shape
+    axes = [uncovered_axis(shape, insert.sizes, insert.offsets, loops) for insert, loops in writes.found]
+    if None not in axes:
+        where = f" on axis {axes[0]}" if axes else ""
+        ctx.refuse(
+            region,
+            f"cannot prove that the loop writes every element of '{region.carried_args[carry].name}'{where}",
+            remedy="walk each axis from 0 to its extent in steps of the window that is inserted",
+        )

@@ -1,0 +1,40 @@
+"""Reduce of a fragment: within an instance, across its warp, or across warps through shared memory."""
+
+from __future__ import annotations
+
+from tilefoundry.ir import tir
+from tilefoundry.ir.core.expr import Call
+from tilefoundry.ir.dims import dim_product
+from tilefoundry.ir.hir import Reduce
+from tilefoundry.ir.hir.common import normalize_axes
+from tilefoundry.ir.shard import Layout, ShardLayout, shard_layout_local_shape
+from tilefoundry.ir.types import DType, StorageKind, TensorType
+from tilefoundry.passes.lower.context import Lowering, tensor_type
+from tilefoundry.passes.lower.registry import lowers
+from tilefoundry.passes.lower.values import Value
+from tilefoundry.passes.modes import crosses_warps
+
+
+@lowers(Reduce)
+def lower_reduce(ctx: Lowering, call: Call) -> Value:
+    op = call.target
+    assert isinstance(op, Reduce)
+    src = ctx.fragment(call.args[0])  # type: ignore[arg-type]  # a tensor: not an int
+    src_type = tensor_type(src)
+    axes = normalize_axes(op.axes, len(src_type.shape))
+    dst = ctx.result(call, op.kind.name.lower())
+    if crosses_warps(src_type, axes):
+        ctx.emit(tir.Reduce(op.kind, axes), src, dst, ctx.alloc("workspace", _workspace_type(tensor_type(dst))))
+    else:
+        ctx.emit(tir.Reduce(op.kind, axes), src, dst)
+    return dst
+
+
+def _workspace_type(dst: TensorType) -> TensorType:
+    """A slot for each result of each instance: at least what the instances that speak for a warp need."""
+    assert isinstance(dst.layout, ShardLayout)
+    results = dim_product(shard_layout_local_shape(dst.layout))
+    slots = dim_product((results, *dst.layout.mesh.shape))
+    wide = dst.dtype.bits == 64
+    dtype = (DType.f64 if wide else DType.f32) if dst.dtype.is_float else (DType.i64 if wide else DType.i32)
+    return TensorType((slots,), dtype, Layout((slots,), (1,)), StorageKind.SMEM)

@@ -1,0 +1,26 @@
+"""Transpose of a shared tile: the same memory with its strides permuted."""
+
+from __future__ import annotations
+
+from tilefoundry.ir.core.expr import Call
+from tilefoundry.ir.hir import Transpose
+from tilefoundry.ir.shard import Layout
+from tilefoundry.ir.types import TensorType
+from tilefoundry.passes.lower.context import Lowering, tensor_type
+from tilefoundry.passes.lower.registry import lowers
+from tilefoundry.passes.lower.values import Uniform, Value
+
+
+@lowers(Transpose)
+def lower_transpose(ctx: Lowering, call: Call) -> Value:
+    assert isinstance(call.target, Transpose)
+    (x,) = call.args
+    if isinstance(uniform := ctx.lower(x), Uniform):  # type: ignore[arg-type]  # a tensor: not an int
+        return uniform
+    tile = ctx.shared(x)  # type: ignore[arg-type]
+    type_ = tensor_type(tile)
+    assert isinstance(type_.layout, Layout) and type_.layout.strides is not None  # shared tiles are plain
+    perm = call.target.perm
+    shape = tuple(type_.shape[axis] for axis in perm)
+    layout = Layout(shape, tuple(type_.layout.strides[axis] for axis in perm))
+    return ctx.view(tile, TensorType(shape, type_.dtype, layout, type_.storage))

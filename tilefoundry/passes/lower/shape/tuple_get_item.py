@@ -1,0 +1,21 @@
+"""TupleGetItem: one of the values that a loop carries."""
+
+from __future__ import annotations
+
+from tilefoundry.ir.core.expr import Call, Tuple
+from tilefoundry.ir.hir import GridRegionExpr, TupleGetItem
+from tilefoundry.passes.lower.context import Lowering
+from tilefoundry.passes.lower.registry import lowers
+from tilefoundry.passes.lower.values import Value
+
+
+@lowers(TupleGetItem)
+def lower_tuple_get_item(ctx: Lowering, call: Call) -> Value:
+    assert isinstance(call.target, TupleGetItem)
+    (source,) = call.args
+    match source:
+        case GridRegionExpr():
+            return ctx.carried(source)[call.target.index]
+        case Tuple(elements=elements):
+            return ctx.lower(elements[call.target.index])  # type: ignore[arg-type]  # tensors: not ints
+    ctx.refuse(call, "expected the values that a loop carries")

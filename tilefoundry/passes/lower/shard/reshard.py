@@ -1,0 +1,143 @@
+"""Reshard: the op that says where a value lives; here a description becomes a tensor."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NoReturn
+
+from tilefoundry.ir import tir
+from tilefoundry.ir.core.expr import Call, Expr, Tuple, Var
+from tilefoundry.ir.core.metadata import binding_name
+from tilefoundry.ir.hir import Reshard
+from tilefoundry.ir.shard import Layout, ShardLayout
+from tilefoundry.ir.types import DType, ShapeDim, StorageKind, TensorType
+from tilefoundry.passes.lower.context import Lowering, tensor_type
+from tilefoundry.passes.lower.registry import lowers
+from tilefoundry.passes.lower.shape.slice import whole
+from tilefoundry.passes.lower.values import Product, Ramp, Uniform, Value, Window
+from tilefoundry.passes.modes import fragment_view_type
+
+
+@lowers(Reshard)
+def lower_reshard(ctx: Lowering, call: Call) -> Value:
+    (source,) = call.args
+    assert isinstance(source, Expr)
+    to = tensor_type(call)
+    value = whole(ctx, source) or ctx.lower(source)
+    if to.storage is StorageKind.RMEM and isinstance(to.layout, ShardLayout):
+        return _to_registers(ctx, call, source, value, to)
+    if to.storage is StorageKind.SMEM:
+        return _to_shared(ctx, call, source, value, to)
+    if to.storage is StorageKind.RMEM:
+        ctx.refuse(
+            call,
+            "a value in registers is held by the instances of a mesh, and this layout names none",
+            remedy="spread an axis over a mesh: (64 @ cta.r, 256)",
+        )
+    ctx.refuse(
+        call,
+        f"a reshard to {to.storage} can be compiled as the result of a function, not as an intermediate value",
+        remedy="return it, or keep the value in 'smem' or 'rmem'",
+    )
+
+
+def _to_registers(ctx: Lowering, call: Call, source: Expr, value: Value, to: TensorType) -> Value:
+    if isinstance(value, Var) and value.type == to:
+        return value
+    dst = ctx.result(call, "fragment")
+    match value:
+        case Uniform(number):
+            ctx.emit(tir.Fill(number), dst)
+        case Ramp(axis, start, step):
+            ctx.emit(tir.Iota(axis, step), start, dst)
+        case Product(lhs, rhs):
+            _multiply(ctx, lhs, rhs, dst)
+        case Window():
+            _load(ctx, source, value, dst)
+        case Var() if tensor_type(value).storage is StorageKind.SMEM:
+            view_type = fragment_view_type(tensor_type(value), to)
+            if view_type is None:
+                _refuse_pair(ctx, call, tensor_type(value), to)
+            ctx.emit(tir.Copy(), ctx.view(value, view_type), dst)
+        case Var():
+            _refuse_pair(ctx, call, tensor_type(value), to)
+        case _:
+            ctx.refuse(call, f"cannot place {ctx.describe(value)}", remedy="make it a tensor first: tf.full_like(...)")
+    return dst
+
+
+def _multiply(ctx: Lowering, lhs: Var, rhs: Var, dst: Var) -> None:
+    """A product of 16-bit floats is accumulated in f32, and rounded once if its own type is narrower."""
+    type_ = tensor_type(dst)
+    narrow = type_.dtype.is_float and type_.dtype.bits < 32
+    acc = ctx.alloc("acc", replace(type_, dtype=DType.f32)) if narrow else dst
+    ctx.emit(tir.Fill(0), acc)
+    ctx.emit(tir.Mma(), lhs, rhs, acc)
+    if narrow:
+        ctx.emit(tir.Cast(), acc, dst)
+
+
+def _to_shared(ctx: Lowering, call: Call, source: Expr, value: Value, to: TensorType) -> Value:
+    if isinstance(to.layout, ShardLayout) or not all(isinstance(extent, int) for extent in to.shape):
+        ctx.refuse(
+            call,
+            f"a shared tile belongs to the whole CTA and has static extents, got {to.layout} over {to.shape}",
+            remedy="name no mesh axis in the layout of an 'smem' value: tf.reshard(x, (64, 64), 'smem')",
+        )
+    tile_type = padded(to)
+    match value:
+        case Window():
+            dst = ctx.alloc(_hint(call), tile_type)
+            _load(ctx, source, value, dst)
+            return dst
+        case Var() if tensor_type(value).storage is StorageKind.RMEM:
+            dst = ctx.alloc(_hint(call), tile_type)
+            view_type = fragment_view_type(tile_type, tensor_type(value))
+            if view_type is None:
+                _refuse_pair(ctx, call, tensor_type(value), to)
+            ctx.emit(tir.Copy(), value, ctx.view(dst, view_type))
+            return dst
+        case Var():
+            return value
+    ctx.refuse(
+        call,
+        f"cannot stage {ctx.describe(value)} in shared memory",
+        remedy="place it in registers first: tf.reshard(x, <layout over the thread mesh>, 'rmem')",
+    )
+
+
+def padded(type_: TensorType, row_padding_bytes: int = 16) -> TensorType:
+    """The tile as it lies in shared memory: rows 16-byte aligned and padded, so that a column meets different banks."""
+    per_chunk = row_padding_bytes * 8 // type_.dtype.bits
+    strides: list[ShapeDim] = []
+    step = 1
+    for position, extent in enumerate(reversed(type_.shape)):
+        strides.append(step)
+        assert isinstance(extent, int)  # checked by the caller
+        step *= extent
+        if position == 0 and len(type_.shape) > 1:
+            step = -(-step // per_chunk) * per_chunk + per_chunk
+    return TensorType(type_.shape, type_.dtype, Layout(type_.shape, tuple(reversed(strides))), type_.storage)
+
+
+def _load(ctx: Lowering, source: Expr, window: Window, dst: Var) -> None:
+    if not all(isinstance(size, int) for size in window.sizes):
+        ctx.refuse(
+            source,
+            f"a tile has static extents, got {window.sizes} of '{window.tensor.name}'",
+            remedy="walk the symbolic axis with `for i in tile(extent, step)` and index by i",
+        )
+    box = tuple(size for size in window.sizes if isinstance(size, int))
+    ctx.emit(tir.TileLoad(box), window.tensor, Tuple(window.starts), dst)
+
+
+def _hint(call: Call) -> str:
+    return binding_name(call) or "tile"
+
+
+def _refuse_pair(ctx: Lowering, call: Call, source: TensorType, to: TensorType) -> NoReturn:
+    ctx.refuse(
+        call,
+        f"cannot move {source.layout} in {source.storage} to {to.layout} in {to.storage} directly",
+        remedy="go through shared memory: tf.reshard(x, <shape of the tile>, 'smem')",
+    )

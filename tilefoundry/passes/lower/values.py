@@ -1,0 +1,62 @@
+"""What an HIR value is while it is lowered.
+
+A value that some instance holds is a TIR ``Var``. The others are descriptions, written into a tensor once a reshard
+says where: a window of a global tensor, one number everywhere, a ramp, a matrix product. A rank-0 scalar stays an
+expression.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from tilefoundry.ir.core.expr import Expr, Var
+from tilefoundry.ir.types import ShapeDim
+
+Scalar = Expr | int
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A box of a global tensor: one start and one extent per axis, and the axes that the value lacks."""
+
+    tensor: Var
+    starts: tuple[Scalar, ...]
+    sizes: tuple[ShapeDim, ...]
+    drop: tuple[int, ...] = ()
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """The tensor's axes that the value has, in order."""
+        return tuple(axis for axis in range(len(self.sizes)) if axis not in self.drop)
+
+
+@dataclass(frozen=True, slots=True)
+class Uniform:
+    """The same number everywhere."""
+
+    value: float | int | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Ramp:
+    """start + step * (coordinate along ``axis``)."""
+
+    axis: int
+    start: Scalar
+    step: int
+
+    def along(self, axis: int) -> Ramp:
+        """The same ramp along another axis."""
+        return replace(self, axis=axis)
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """The matrix product of two shared tiles, accumulated where it is placed."""
+
+    lhs: Var
+    rhs: Var
+
+
+Unplaced = Uniform | Ramp | Product
+Value = Window | Unplaced | Var | Expr

@@ -1,0 +1,68 @@
+"""Shared-memory planning: every shared tile becomes a view of one span per CTA.
+
+Tiles are laid one after another; a CTA's tiles all live while it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from tilefoundry.ir.core.expr import Call, Var
+from tilefoundry.ir.dims import Dim, dim_add
+from tilefoundry.ir.tir import AllocTensor, Binding, For, If, Item, MemorySpan, TensorView, fold, items_within, unfold
+from tilefoundry.ir.types import DType, StorageKind, TensorType
+from tilefoundry.passes.names import Names
+from tilefoundry.passes.sizes import storage_bytes
+
+
+def plan_memory(items: list[Item], names: Names) -> tuple[list[Item], int]:
+    """The block with its shared tiles placed in one span, and the span's bytes (0: no shared memory)."""
+    plan = _Plan(Var(names.fresh("shared"), TensorType((1,), DType.u8, None, StorageKind.SMEM)))
+    placed = plan.place(items)
+    if plan.bytes == 0:
+        return placed, 0
+    span = plan.span
+    return [Binding(span, Call(MemorySpan(plan.bytes), (), span.type)), *placed], plan.bytes
+
+
+class _Plan:
+    """Hands out offsets; the stages of a ring become views of the span themselves."""
+
+    def __init__(self, span: Var) -> None:
+        self.span = span
+        self.bytes = 0
+        self._offsets: dict[Var, int] = {}
+
+    def place(self, items: list[Item]) -> list[Item]:
+        rings = {
+            item.value.args[0]
+            for item in items_within(items)
+            if isinstance(item, Binding)
+            and isinstance(item.value, Call)
+            and isinstance(item.value.target, TensorView)
+            and len(item.value.args) == 2
+        }
+        return self._block(items, rings)
+
+    def _block(self, items: list[Item], rings: Collection[object]) -> list[Item]:
+        out: list[Item] = []
+        for item in items:
+            match item:
+                case Binding(var, Call(target=AllocTensor(TensorType(storage=StorageKind.SMEM) as type_))):
+                    self._offsets[var] = offset = self.bytes
+                    self.bytes += storage_bytes(type_)
+                    if var not in rings:
+                        out.append(self._view(var, type_, offset))
+                case Binding(var, Call(target=TensorView(type_), args=(Var() as ring, offset))):
+                    out.append(self._view(var, type_, dim_add(self._offsets[ring], offset)))
+                case For():
+                    out.append(replace(item, body=fold(self._block(unfold(item.body), rings))))
+                case If():
+                    out.append(replace(item, then_body=fold(self._block(unfold(item.then_body), rings))))
+                case _:
+                    out.append(item)
+        return out
+
+    def _view(self, var: Var, type_: TensorType, offset: Dim) -> Binding:
+        return Binding(var, Call(TensorView(type_), (self.span, offset), type_))

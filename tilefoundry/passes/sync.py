@@ -1,0 +1,123 @@
+"""Barrier insertion: no instance reads or overwrites shared memory before the others are done with it.
+
+Between two barriers a shared buffer may be read by all or written by all. A block is walked with the set of buffers
+that were read and written since the last barrier; a statement that would read a written buffer, or write a read or
+written one, gets a barrier before it. Loop bodies are walked twice, so that hazards between iterations are seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from tilefoundry.ir.core.expr import Call, Expr, Var
+from tilefoundry.ir.tir import (
+    AllocTensor,
+    Binding,
+    EffectOp,
+    Evaluate,
+    For,
+    If,
+    Item,
+    Sync,
+    TensorView,
+    fold,
+    unfold,
+)
+from tilefoundry.ir.types import StorageKind, TensorType
+
+
+def insert_barriers(items: list[Item]) -> list[Item]:
+    """The block with the barriers that its shared buffers need."""
+    return _Walk(_buffers(items)).block(items, _Since())
+
+
+@dataclass(slots=True)
+class _Since:
+    """Buffers touched since the last barrier."""
+
+    read: set[Var] = field(default_factory=set)
+    written: set[Var] = field(default_factory=set)
+
+    def clear(self) -> None:
+        self.read.clear()
+        self.written.clear()
+
+    def merge(self, other: _Since) -> None:
+        self.read |= other.read
+        self.written |= other.written
+
+    def copy(self) -> _Since:
+        return _Since(set(self.read), set(self.written))
+
+
+class _Walk:
+    def __init__(self, buffers: Mapping[Var, Var]) -> None:
+        self.buffers = buffers
+
+    def block(self, items: list[Item], since: _Since) -> list[Item]:
+        out: list[Item] = []
+        for item in items:
+            match item:
+                case Evaluate():
+                    out += self._effect(item, since)
+                case For():
+                    after = since.copy()
+                    self.block(unfold(item.body), after)
+                    since.merge(after)  # the state at the loop's entry is that before it or that after an iteration
+                    entry = since.copy()
+                    out.append(replace(item, body=fold(self.block(unfold(item.body), since))))
+                    since.merge(entry)
+                case If():
+                    skipped = since.copy()
+                    out.append(replace(item, then_body=fold(self.block(unfold(item.then_body), since))))
+                    since.merge(skipped)
+                case _:
+                    out.append(item)
+        return out
+
+    def _effect(self, item: Evaluate, since: _Since) -> list[Item]:
+        op = item.callable
+        assert isinstance(op, EffectOp)
+        if op.barrier:
+            since.clear()
+            return [item]
+        reads = {b for i in op.reads if i < len(item.args) and (b := self._buffer(item.args[i])) is not None}
+        writes = {b for i in op.writes if i < len(item.args) and (b := self._buffer(item.args[i])) is not None}
+        out: list[Item] = [item]
+        if reads & since.written or writes & (since.read | since.written):
+            since.clear()
+            out = [Evaluate(Sync(), ()), item]
+        since.read |= reads
+        since.written |= writes
+        return out
+
+    def _buffer(self, arg: Expr) -> Var | None:
+        return self.buffers.get(arg) if isinstance(arg, Var) else None
+
+
+def _buffers(items: list[Item]) -> dict[Var, Var]:
+    """For each shared tensor the variable that owns its storage: the one that was allocated.
+
+    A view at an offset is a stage of a ring, which its pipeline orders, so it is left out.
+    """
+    owners: dict[Var, Var] = {}
+
+    def visit(block: list[Item]) -> None:
+        for item in block:
+            match item:
+                case Binding(var, Call(target=AllocTensor())) if _is_shared(var):
+                    owners[var] = var
+                case Binding(var, Call(target=TensorView(), args=(Var() as memory,))) if memory in owners:
+                    owners[var] = owners[memory]
+                case For(body=body):
+                    visit(unfold(body))
+                case If(then_body=body):
+                    visit(unfold(body))
+
+    visit(items)
+    return owners
+
+
+def _is_shared(var: Var) -> bool:
+    return isinstance(var.type, TensorType) and var.type.storage is StorageKind.SMEM
