@@ -74,6 +74,8 @@ def cuda_kernel(
     -objtemp: intermediate files are named after the output, not after a process.
     """
     flags = ["-noprof", "-objtemp", "-ptx" if ptx else "-cubin", f"-arch={arch}", "-std=c++17", "--expt-relaxed-constexpr"]
+    # names in the module come from the unit, not from where the source lies
+    flags += [f"-frandom-seed={unit.name}", "-Xcudafe", f"--orig_src_path_name={unit.name}.cu"]
     flags += ["-ccbin", str(toolchain.cxx), f"-Xptxas=-O{options.optimization_level}"]
     if options.optimization_level == 0:
         flags.append("-Xcicc=-O0")
@@ -97,9 +99,12 @@ def assemble(toolchain: HostToolchain, source: str, output: str) -> list[str]:
 
 
 def link(toolchain: HostToolchain, objects: list[str], output: str) -> list[str]:
-    """Links a library; nothing may be left undefined, and its bytes depend on the objects only."""
+    """Links a library; nothing may be left undefined, and its bytes depend on the objects only.
+
+    The C++ library is named because a build system may know the compiler by its C driver.
+    """
     flags = ["-shared", "-pthread", "-Wl,--build-id=none", "-Wl,-z,defs", "-Wl,-z,noexecstack", "-Wl,--as-needed"]
-    ffi = ["-L" + str(toolchain.ffi_library.parent), "-ltvm_ffi", "-ldl"]
+    ffi = ["-L" + str(toolchain.ffi_library.parent), "-ltvm_ffi", "-lstdc++", "-lm", "-ldl"]
     return [str(toolchain.cxx), *flags, "-o", output, *objects, *ffi]
 
 

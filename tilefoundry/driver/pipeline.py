@@ -8,7 +8,8 @@ import time
 from pathlib import Path
 
 from tilefoundry.codegen.emit import emit_module
-from tilefoundry.driver.artifact import read_artifact, write_artifact
+from tilefoundry.driver.read_artifact import read_artifact
+from tilefoundry.driver.write_artifact import write_artifact
 from tilefoundry.driver.inputs import require_module, resolve_target
 from tilefoundry.driver.keys import module_key
 from tilefoundry.driver.options import CompilerOptions

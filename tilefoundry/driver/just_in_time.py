@@ -9,7 +9,8 @@ import warnings
 from pathlib import Path
 
 from tilefoundry.codegen.emit import emit_module
-from tilefoundry.driver.artifact import read_artifact, write_artifact
+from tilefoundry.driver.read_artifact import read_artifact
+from tilefoundry.driver.write_artifact import write_artifact
 from tilefoundry.driver.cache import DiskCache, default_root, open_cache, temporary_cache
 from tilefoundry.driver.inputs import normalize_to_module, resolve_target
 from tilefoundry.driver.keys import library_key, module_key

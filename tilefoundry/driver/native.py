@@ -66,7 +66,9 @@ def build_library(
     for file, text in sources.items():
         (work / file).write_text(text)
         os.utime(work / file, (_EPOCH, _EPOCH))
-    environment = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "TMPDIR": str(work)} | _search_path(toolchain)
+    # A compiler driver finds its assembler and linker beside itself or on PATH. PWD: what debug information calls the folder.
+    path = f"{toolchain.cxx.parent}:/usr/bin:/bin"
+    environment = {"PATH": path, "LC_ALL": "C", "PWD": "/proc/self/cwd", "TMPDIR": str(work)}
     objects = ["host_entry.o"]
     host = flags.host_entry(toolchain, target, "host_entry.cc", "host_entry.o")
     steps = [_Step(f"host entry '{module.entry.name}'", host, environment)]
@@ -115,11 +117,6 @@ def compile_ptx(module: LinkableModule, options: CompilerOptions, work: Path, ar
         _run(_Step(f"PTX of '{unit.name}'", command, toolkit.environment() | {"TMPDIR": str(work)}), work)
         texts[unit.name] = (work / output).read_text()
     return texts
-
-
-def _search_path(toolchain: HostToolchain) -> dict[str, str]:
-    # a compiler driver finds its assembler and linker beside itself or on PATH
-    return {"PATH": f"{toolchain.cxx.parent}:/usr/bin:/bin"}
 
 
 def _run(step: _Step, work: Path) -> None:

@@ -1,18 +1,20 @@
-"""A compiled entry as files: ``<name>.so``, ``<name>.key`` and ``<name>.sources/``, in a cache entry or from Bazel."""
+"""Writing a compiled entry: ``<name>.so``, ``<name>.key``, ``<name>.abi.json`` and ``<name>.sources/``.
+
+A cache entry and the outputs of the Bazel rule have the same form. Needs no loader.
+"""
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
+from tilefoundry.codegen.host import describe_module
 from tilefoundry.codegen.unit import LinkableModule
-from tilefoundry.driver.build import build_library
+from tilefoundry.driver.native import build_library
 from tilefoundry.driver.options import CompilerOptions
-from tilefoundry.runtime.abi import LinkedModule
-from tilefoundry.runtime.loader import read_library
 
 
 def write_artifact(
@@ -31,24 +33,9 @@ def write_artifact(
         library, sources = build_library(module, options, Path(work), f"{name}.so", tuple(keys))
         shutil.move(library, folder / library.name)
     (folder / f"{name}.key").write_text("".join(f"{arch} {key}\n" for arch, key in keys.items() if key))
-    (folder / f"{name}.sources").mkdir()
+    description = json.dumps(describe_module(module), indent=1, sort_keys=True)
+    (folder / f"{name}.abi.json").write_text(description + "\n")
+    (folder / f"{name}.sources").mkdir(exist_ok=True)
     for file, text in sources.items():
         (folder / f"{name}.sources" / file).write_text(text)
     return folder / library.name
-
-
-def read_artifact(library: Path) -> LinkedModule:
-    """What a library says about itself, with the key and the sources that lie beside it, if they do.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        LibraryError: it does not load, or is not one of TileFoundry's.
-    """
-    linked = read_library(library)
-    keys: dict[str, str] = {}
-    if (key_file := library.with_suffix(".key")).is_file():
-        keys = dict(line.split() for line in key_file.read_text().splitlines())
-    folder = library.with_suffix(".sources")
-    # kernels first: they are what people look for
-    files = sorted(folder.iterdir(), key=lambda p: (p.name in ("host_entry.cc", "cubins.S"), p.name)) if folder.is_dir() else []
-    return replace(linked, key=keys.get(linked.isa, ""), sources={p.name: p.read_text() for p in files})

@@ -1,0 +1,26 @@
+"""Reading a compiled entry from the files that `write_artifact` wrote."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from tilefoundry.runtime.abi import LinkedModule
+from tilefoundry.runtime.loader import read_library
+
+
+def read_artifact(library: Path) -> LinkedModule:
+    """What a library says about itself, with the key and the sources that lie beside it, if they do.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        LibraryError: it does not load, or is not one of TileFoundry's.
+    """
+    linked = read_library(library)
+    keys: dict[str, str] = {}
+    if (key_file := library.with_suffix(".key")).is_file():
+        keys = dict(line.split() for line in key_file.read_text().splitlines())
+    folder = library.with_suffix(".sources")
+    # kernels first: they are what people look for
+    files = sorted(folder.iterdir(), key=lambda p: (p.name in ("host_entry.cc", "cubins.S"), p.name)) if folder.is_dir() else []
+    return replace(linked, key=keys.get(linked.isa, ""), sources={p.name: p.read_text() for p in files})
