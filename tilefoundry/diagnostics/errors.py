@@ -43,7 +43,9 @@ class TileFoundryError(Exception):
         return _rebuild(type(self), self.message, span, self.remedy)
 
 
-def _rebuild(kind: type[TileFoundryError], message: str, span: SourceSpan | None, remedy: str | None) -> TileFoundryError:
+def _rebuild(
+    kind: type[TileFoundryError], message: str, span: SourceSpan | None, remedy: str | None
+) -> TileFoundryError:
     return kind(message, span=span, remedy=remedy)
 
 

@@ -38,12 +38,18 @@ class CudaTarget(Target):
     arch: str
 
     def __init__(
-        self, device: str | Document = "nvidia.h200_sxm", architecture: str | Document | None = None, *, arch: str | None = None
+        self,
+        device: str | Document = "nvidia.h200_sxm",
+        architecture: str | Document | None = None,
+        *,
+        arch: str | None = None,
     ) -> None:
         found = device if isinstance(device, Document) else load_document(device, "device")
         if architecture is None:
             if not found.compatible:
-                raise WrongValueError(f"device '{found.id}' states no compatible architecture", remedy="pass architecture=")
+                raise WrongValueError(
+                    f"device '{found.id}' states no compatible architecture", remedy="pass architecture="
+                )
             architecture = found.compatible
         family = architecture if isinstance(architecture, Document) else load_document(architecture, "architecture")
         if arch is None:
@@ -59,7 +65,9 @@ class CudaTarget(Target):
     @property
     def levels(self) -> tuple[TopologyLevel, ...]:
         """CTAs of a grid, threads of a CTA. Warps and lanes exist only inside thread meshes."""
-        return TopologyLevel("cta", None), TopologyLevel("thread", int(self.architecture.number("limits.threads_per_cta")))
+        return TopologyLevel("cta", None), TopologyLevel(
+            "thread", int(self.architecture.number("limits.threads_per_cta"))
+        )
 
     @property
     def shared_bytes_per_cta(self) -> int:

@@ -87,9 +87,10 @@ def load_document(name: str, kind: str) -> Document:
     if not isinstance(name, str):
         raise WrongTypeError(f"expected the id or path of a {kind} document, got {name!r}")
     path = Path(name) if name.endswith(".toml") else _FOLDER / f"{name}.toml"
-    if "/" in name and not name.endswith(".toml") or not path.is_file():
+    if ("/" in name and not name.endswith(".toml")) or not path.is_file():
         raise WrongValueError(
-            f"unknown {kind} {name!r}", remedy=f"use one of {', '.join(known_documents(kind))}, or the path of a .toml document"
+            f"unknown {kind} {name!r}",
+            remedy=f"use one of {', '.join(known_documents(kind))}, or the path of a .toml document",
         )
     document = _read(path)
     if document.kind != kind:
@@ -105,8 +106,14 @@ def _read(path: Path) -> Document:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise WrongValueError(f"{path.name}: not a TOML document: {error}") from error
     head = {key: tables.pop(key, "") for key in ("id", "kind", "compatible")}
-    if not all(isinstance(v, str) for v in head.values()) or not head["id"] or head["kind"] not in ("device", "architecture"):
-        raise WrongValueError(f'{path.name}: expected an id and kind = "device" or "architecture" at the top, got {head}')
+    if (
+        not all(isinstance(v, str) for v in head.values())
+        or not head["id"]
+        or head["kind"] not in ("device", "architecture")
+    ):
+        raise WrongValueError(
+            f'{path.name}: expected an id and kind = "device" or "architecture" at the top, got {head}'
+        )
     facts = tuple(sorted(_facts(path.name, "", tables).items()))
     return Document(head["id"], head["kind"], head["compatible"], facts, hashlib.sha256(data).hexdigest())
 
@@ -116,7 +123,9 @@ def _facts(file: str, prefix: str, table: Mapping[str, object]) -> dict[str, Fac
     for key, entry in table.items():
         path = f"{prefix}{key}"
         if not isinstance(entry, Mapping):
-            raise WrongValueError(f"{file}: '{path}' is a bare value", remedy=f"make it a table with {', '.join(sorted(_LEAF))}")
+            raise WrongValueError(
+                f"{file}: '{path}' is a bare value", remedy=f"make it a table with {', '.join(sorted(_LEAF))}"
+            )
         if "value" not in entry:
             found.update(_facts(file, f"{path}.", entry))
             continue
@@ -124,7 +133,9 @@ def _facts(file: str, prefix: str, table: Mapping[str, object]) -> dict[str, Fac
             raise WrongValueError(f"{file}: '{path}' has {sorted(entry)}, expected exactly {sorted(_LEAF)}")
         if entry["origin"] not in ORIGINS:
             raise WrongValueError(f"{file}: '{path}' has origin {entry['origin']!r}, expected one of {ORIGINS}")
-        if not isinstance(entry["value"], (int, float, str)) or not all(isinstance(entry[k], str) for k in _LEAF - {"value"}):
+        if not isinstance(entry["value"], (int, float, str)) or not all(
+            isinstance(entry[k], str) for k in _LEAF - {"value"}
+        ):
             raise WrongValueError(f"{file}: '{path}' must hold a number or text, and text besides")
         found[path] = Fact(entry["value"], entry["unit"], entry["origin"], entry["source"], entry["conditions"])
     return found

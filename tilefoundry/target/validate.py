@@ -40,16 +40,20 @@ def validate_program_topology(topologies: Sequence[ProgramTopology], target: Tar
         if not isinstance(topology.size, int):
             if topology.name != known[0]:
                 raise WrongValueError(
-                    f"topology '{topology.name}' has the symbolic extent {topology.size}; only '{known[0]}' may be launch-provided",
+                    f"topology '{topology.name}' has the symbolic extent {topology.size}; "
+                    f"only '{known[0]}' may be launch-provided",
                     remedy="give a static extent",
                 )
             continue
         if topology.size < 1:
             raise WrongValueError(f"topology '{topology.name}' has extent {topology.size}, expected at least 1")
         if limit is not None and topology.size > limit:
-            raise WrongValueError(f"topology '{topology.name}' has extent {topology.size}, above the limit {limit} of '{target.name}'")
+            raise WrongValueError(
+                f"topology '{topology.name}' has extent {topology.size}, above the limit {limit} of '{target.name}'"
+            )
     order = [known.index(t.name) for t in topologies]
     if order != sorted(set(order)):
         raise WrongValueError(
-            f"topologies {[t.name for t in topologies]} must be distinct and ordered from the outermost: {', '.join(known)}"
+            f"topologies {[t.name for t in topologies]} must be distinct and ordered from the outermost: "
+            f"{', '.join(known)}"
         )

@@ -1,7 +1,19 @@
 """Expressions, ops, functions, modules."""
 
 from tilefoundry.ir.core.execution import Executor, executor, set_executor_loader
-from tilefoundry.ir.core.expr import Call, CallTarget, Constant, Expr, Tuple, Var, structurally_equal, type_of
+from tilefoundry.ir.core.expr import (
+    Call,
+    CallTarget,
+    Constant,
+    Expr,
+    Tuple,
+    Var,
+    init_expr,
+    remove_metadata,
+    replace_metadata,
+    structurally_equal,
+    type_of,
+)
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.metadata import (
     BindingMetadata,
@@ -65,9 +77,12 @@ __all__ = [
     "executor",
     "find_metadata",
     "get_metadata",
+    "init_expr",
     "op_names",
     "register_alias",
     "register_op",
+    "remove_metadata",
+    "replace_metadata",
     "schemas_named",
     "set_executor_loader",
     "span_of",

@@ -42,6 +42,8 @@ def executor() -> Executor:
     """
     if not _executors:
         if not _loaders:
-            raise TileFoundryError("nothing here can run functions", remedy="import tilefoundry, which brings the evaluator")
+            raise TileFoundryError(
+                "nothing here can run functions", remedy="import tilefoundry, which brings the evaluator"
+            )
         _executors.append(_loaders[0]())
     return _executors[0]

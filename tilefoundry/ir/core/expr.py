@@ -7,12 +7,13 @@ once, when a node is built, and equality remembers the pairs that it has compare
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeVar, runtime_checkable
 
 from tilefoundry.diagnostics import TileFoundryError, WrongTypeError
-from tilefoundry.ir.core.metadata import Metadata, check_metadata, span_of
+from tilefoundry.ir.core.metadata import IRMetadata, Metadata, check_metadata, span_of
 from tilefoundry.ir.core.type import IntLiteralType, TupleType, Type
 
 
@@ -224,6 +225,27 @@ class Call(Expr):
 
     def __rmod__(self, other: object) -> object:
         return self.target.arithmetic("%", other, self)
+
+
+E = TypeVar("E", bound=Expr)
+
+
+def replace_metadata(expr: E, *records: IRMetadata) -> E:
+    """`expr` with these records in place of those of their classes. The metadata of a Var cannot change."""
+    kinds = {type(record) for record in records}
+    kept = tuple(m for m in expr.metadata if type(m) not in kinds)
+    return _with_metadata(expr, (*kept, *records))
+
+
+def remove_metadata(expr: E, *kinds: type[IRMetadata]) -> E:
+    """`expr` without its records of these classes. The metadata of a Var cannot change."""
+    return _with_metadata(expr, tuple(m for m in expr.metadata if type(m) not in kinds))
+
+
+def _with_metadata(expr: E, metadata: Metadata) -> E:
+    if isinstance(expr, Var) or not dataclasses.is_dataclass(expr):
+        raise WrongTypeError(f"a {type(expr).__name__} is compared by identity; give its metadata when it is made")
+    return dataclasses.replace(expr, metadata=metadata)
 
 
 def check_operands(where: str, operands: object) -> None:

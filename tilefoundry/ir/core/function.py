@@ -82,7 +82,9 @@ class Function:
         bindings: Bindings = {}
         for param, arg in zip(self.params, args, strict=True):
             if not bind_type(param.type, type_of(arg), bindings):
-                raise VerifyError(f"{self.name}: parameter '{param.name}' has type {param.type}, got {type_of(arg)} (type mismatch)")
+                raise VerifyError(
+                    f"{self.name}: parameter '{param.name}' has type {param.type}, got {type_of(arg)} (type mismatch)"
+                )
         return instantiate_type(self.return_type, bindings)
 
     def arithmetic(self, symbol: str, lhs: object, rhs: object) -> object:

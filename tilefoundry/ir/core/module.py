@@ -58,7 +58,9 @@ class Module:
             raise WrongTypeError(f"Module: name must be a non-empty string, got {self.name!r}")
         object.__setattr__(self, "functions", tuple(self.functions))
         if not all(isinstance(f, Definition) for f in self.functions):
-            raise WrongTypeError(f"module '{self.name}': functions must be Functions or PrimFunctions, got {self.functions!r}")
+            raise WrongTypeError(
+                f"module '{self.name}': functions must be Functions or PrimFunctions, got {self.functions!r}"
+            )
         if self.target is not None and not isinstance(self.target, Target):
             raise WrongTypeError(
                 f"module '{self.name}': target must be a Target, got {self.target!r}",
@@ -66,7 +68,9 @@ class Module:
             )
         if self.topologies is not None:
             if not isinstance(self.topologies, tuple) or not all(isinstance(t, Topology) for t in self.topologies):
-                raise WrongTypeError(f"module '{self.name}': topologies must be a tuple of Topology, got {self.topologies!r}")
+                raise WrongTypeError(
+                    f"module '{self.name}': topologies must be a tuple of Topology, got {self.topologies!r}"
+                )
             levels = [t.name for t in self.topologies]
             if len(set(levels)) != len(levels):
                 raise WrongValueError(f"module '{self.name}': duplicate topology name in {levels}")
@@ -76,7 +80,8 @@ class Module:
                 raise WrongTypeError(f"module '{self.name}': modules must be Modules, got {child!r}")
             if child.target is not None:
                 raise WrongValueError(
-                    f"module '{self.name}': child '{child.name}' declares its own target", remedy="declare the target on the root only"
+                    f"module '{self.name}': child '{child.name}' declares its own target",
+                    remedy="declare the target on the root only",
                 )
             children.append(replace(child, owner=self))
         object.__setattr__(self, "modules", tuple(children))
@@ -101,7 +106,9 @@ class Module:
             return self.target
         if self.owner is not None:
             return self.owner.resolve_target()
-        raise WrongValueError(f"module '{self.name}' declares no target", remedy="give @module(target=...) or pass a target")
+        raise WrongValueError(
+            f"module '{self.name}' declares no target", remedy="give @module(target=...) or pass a target"
+        )
 
     def declares_target(self) -> bool:
         """Whether `resolve_target` has an answer."""
@@ -146,7 +153,9 @@ class Module:
         """
         found = self.function_named(name)
         if len(found) != 1:
-            raise WrongValueError(f"module '{self.name}' has no function '{name}'", remedy=f"it has: {self._function_names()}")
+            raise WrongValueError(
+                f"module '{self.name}' has no function '{name}'", remedy=f"it has: {self._function_names()}"
+            )
         return found[0]
 
     def entry_function(self) -> Definition:
@@ -157,13 +166,17 @@ class Module:
         """
         if self.entry is None:
             raise WrongValueError(
-                f"module '{self.name}' has no entry", remedy=f"name one, or use lookup(name); functions: {self._function_names()}"
+                f"module '{self.name}' has no entry",
+                remedy=f"name one, or use lookup(name); functions: {self._function_names()}",
             )
         return self.lookup(self.entry)
 
     def owns(self, function: Definition) -> bool:
         """Whether `function` is one of these functions or their variants, by identity."""
-        return any(f is function or (isinstance(f, Function) and any(v is function for v in f.variants)) for f in self.functions)
+        return any(
+            f is function or (isinstance(f, Function) and any(v is function for v in f.variants))
+            for f in self.functions
+        )
 
     @property
     def weights(self) -> dict[str, Type]:
@@ -177,7 +190,8 @@ class Module:
             for param in function.params if isinstance(function, Function) else ():
                 if param.is_const and found.setdefault(param.name, param.type) != param.type:
                     raise WrongValueError(
-                        f"module '{self.name}': weight '{param.name}' is declared as {found[param.name]} and as {param.type}"
+                        f"module '{self.name}': weight '{param.name}' is declared as {found[param.name]} "
+                        f"and as {param.type}"
                     )
         return found
 
@@ -199,7 +213,9 @@ class Module:
         if name in self.methods:
             return MethodType(self.methods[name], self)
         members = [f.name for f in self.functions] + [m.name for m in self.modules] + list(self.methods)
-        raise LookupNameError(f"module '{self.name}' has no function, child or method '{name}'", remedy=f"it has: {', '.join(members)}")
+        raise LookupNameError(
+            f"module '{self.name}' has no function, child or method '{name}'", remedy=f"it has: {', '.join(members)}"
+        )
 
     def forward(self, *args: object) -> object:
         """Runs the method ``forward`` when there is one, else the entry.
@@ -211,7 +227,8 @@ class Module:
             return self.methods["forward"](self, *args)
         if self.entry is None:
             raise WrongTypeError(
-                f"module '{self.name}' has neither a method 'forward' nor an entry", remedy=f"call one of: {self._function_names()}"
+                f"module '{self.name}' has neither a method 'forward' nor an entry",
+                remedy=f"call one of: {self._function_names()}",
             )
         return _runner(self, self.entry_function())(*args)
 
@@ -225,7 +242,9 @@ class Module:
 def _runner(module: Module, function: Definition) -> Callable[..., object]:
     """A callable that runs a function on one argument for each declared parameter."""
     if not isinstance(function, Function):
-        raise WrongTypeError(f"'{function.name}' of module '{module.name}' is a kernel in TIR", remedy="compile the module to run it")
+        raise WrongTypeError(
+            f"'{function.name}' of module '{module.name}' is a kernel in TIR", remedy="compile the module to run it"
+        )
 
     def run(*args: object) -> object:
         if len(args) != len(function.params):

@@ -102,7 +102,9 @@ class Op:
         most = None if any(p.variadic for p in inputs) else len(inputs)
         if len(args) < least or (most is not None and len(args) > most):
             names = ", ".join(p.name for p in inputs)
-            ctx.error(f"expected {least if most == least else f'at least {least}'} operand(s) ({names}), got {len(args)}")
+            ctx.error(
+                f"expected {least if most == least else f'at least {least}'} operand(s) ({names}), got {len(args)}"
+            )
         return self.type_rule(ctx, *args)  # type: ignore[arg-type]  # rules that accept plain ints say so
 
     def arithmetic(self, symbol: str, lhs: object, rhs: object) -> object:
@@ -183,7 +185,12 @@ def register_op(dialect: str = "tf", category: str = "", name: str | None = None
 
 
 def register_alias(
-    dialect: str, category: str, name: str, op: type[Op], preset: Mapping[str, object], params: tuple[ParamDef, ...] = ()
+    dialect: str,
+    category: str,
+    name: str,
+    op: type[Op],
+    preset: Mapping[str, object],
+    params: tuple[ParamDef, ...] = (),
 ) -> None:
     """Registers a surface name for `op` with some attributes preset (``add`` is ``Binary(ADD)``).
 
@@ -193,7 +200,7 @@ def register_alias(
     left = params or tuple(p for p in inputs_of(op) + attributes_of(op) if p.name not in preset)
 
     def build(**attributes: object) -> Op:
-        return op(**{**preset, **attributes})  # type: ignore[arg-type]  # attributes are checked by the op
+        return op(**{**preset, **attributes})
 
     _add(OpSchema(dialect, category, name, left, build, is_alias=True))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from tilefoundry.diagnostics import DimSubstitutionError
 from tilefoundry.ir.core.expr import Call, Constant, Expr, Var
@@ -55,12 +56,12 @@ def dim_vars(dim: Dim) -> frozenset[DimVar]:
     return frozenset(a for a in dim_atoms(dim) if isinstance(a, DimVar))
 
 
-def substitute_dim(dim: Dim, values: Mapping[Expr, Dim]) -> Dim:
+def substitute_dim(dim: Dim, values: Mapping[Any, Dim]) -> Dim:
     """`dim` with atoms replaced, in normal form."""
     return normalize_dim(_substitute(dim, values))
 
 
-def _substitute(dim: Dim, values: Mapping[Expr, Dim]) -> Dim:
+def _substitute(dim: Dim, values: Mapping[Any, Dim]) -> Dim:
     if isinstance(dim, int):
         return dim
     if isinstance(dim, Call) and isinstance(dim.target, DimOp):

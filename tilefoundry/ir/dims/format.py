@@ -17,7 +17,13 @@ from tilefoundry.ir.dims.ops import (
     DimSub,
 )
 
-_INFIX: dict[type, tuple[str, int]] = {DimAdd: ("+", 1), DimSub: ("-", 1), DimMul: ("*", 2), DimFloorDiv: ("//", 2), DimMod: ("%", 2)}
+_INFIX: dict[type, tuple[str, int]] = {
+    DimAdd: ("+", 1),
+    DimSub: ("-", 1),
+    DimMul: ("*", 2),
+    DimFloorDiv: ("//", 2),
+    DimMod: ("%", 2),
+}
 _CALL: dict[type, str] = {DimMin: "min", DimMax: "max"}
 
 

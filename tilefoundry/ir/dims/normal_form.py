@@ -2,7 +2,8 @@
 
 A dim is brought to a polynomial with integer coefficients over *atoms*: DimVars, Vars, other scalar expressions, and
 quotients, minima and maxima that do not reduce further. ``x % d`` becomes ``x - d * (x // d)``. Every rewrite is an
-identity of the integers wherever the dim has a value at all (no division by zero); the bounds of a DimVar are never used.
+identity of the integers wherever the dim has a value at all (no division by zero). The bounds of a DimVar are never
+used.
 """
 
 from __future__ import annotations
@@ -166,7 +167,7 @@ def _floor_div(a: Poly, b: Poly) -> Poly:
     ((factor, divisor),) = b.items()
     if divisor < 0:
         return _floor_div(_scale(a, -1), {factor: -divisor})
-    # a == quotient * b + rest, with 0 <= coefficient < divisor in those terms of the rest that are multiples of `factor`
+    # a == quotient * b + rest; terms of the rest that are multiples of `factor` have coefficients in [0, divisor)
     quotient: Poly = {}
     rest: Poly = {}
     for monomial, coefficient in a.items():

@@ -86,7 +86,11 @@ def broadcast_shapes(ctx: TypeContext, types: Sequence[TensorType]) -> tuple[Dim
 
 def is_literal(operand: Expr | int) -> bool:
     """Whether an operand is a number written in the program, whose dtype follows the other operand."""
-    return isinstance(operand, Constant) and isinstance(operand.type, TensorType) and operand.type.storage is StorageKind.UMAT
+    return (
+        isinstance(operand, Constant)
+        and isinstance(operand.type, TensorType)
+        and operand.type.storage is StorageKind.UMAT
+    )
 
 
 def common_dtype(ctx: TypeContext, operands: Sequence[tuple[str, Expr | int]]) -> DType:
@@ -114,7 +118,7 @@ def _adopt(ctx: TypeContext, name: str, value: bool | float, dtype: DType) -> No
     if isinstance(value, float) and dtype.is_float:
         return
     if isinstance(value, int) and not isinstance(value, bool) and dtype.is_integer:
-        low, high = dtype.range  # type: ignore[attr-defined]  # an IntegerDType
+        low, high = dtype.range
         if low <= value <= high:
             return
         ctx.error(f"literal {value} does not fit {dtype}, which holds {low}..{high}")

@@ -54,7 +54,9 @@ class GridRegionExpr(Expr):
             raise WrongTypeError(f"loop: spread must be a MeshAxis, got {self.spread!r}")
         span = span_of(self.metadata)
         if isinstance(self.step, int) and self.step < 1:
-            raise VerifyError(f"loop over '{self.induction_var.name}': step must be at least 1, got {self.step}", span=span)
+            raise VerifyError(
+                f"loop over '{self.induction_var.name}': step must be at least 1, got {self.step}", span=span
+            )
         if not (len(self.carried_args) == len(self.init_args) == len(self.yield_values)):
             raise WrongTypeError(
                 f"loop: {len(self.carried_args)} carried, {len(self.init_args)} initial and {len(self.yield_values)} "
@@ -68,7 +70,8 @@ class GridRegionExpr(Expr):
         for what, value in (("starts as", init), ("becomes", out)):
             if value.type != var.type:
                 raise VerifyError(
-                    f"loop over '{self.induction_var.name}': '{var.name}' is carried as {var.type} but {what} {value.type}",
+                    f"loop over '{self.induction_var.name}': '{var.name}' is carried as {var.type} "
+                    f"but {what} {value.type}",
                     span=span_of(value.metadata) or span_of(self.metadata),
                     remedy=f"bring '{var.name}' to one type before and inside the loop, with tf.cast or tf.reshard",
                 )

@@ -36,9 +36,7 @@ class BinaryKind(Enum):
         return self in (BinaryKind.AND, BinaryKind.OR)
 
 
-_COMPARISONS = frozenset(
-    (BinaryKind.EQ, BinaryKind.NE, BinaryKind.LT, BinaryKind.LE, BinaryKind.GT, BinaryKind.GE)
-)
+_COMPARISONS = frozenset((BinaryKind.EQ, BinaryKind.NE, BinaryKind.LT, BinaryKind.LE, BinaryKind.GT, BinaryKind.GE))
 
 
 class UnaryKind(Enum):

@@ -2,8 +2,8 @@
 
 Each axis of an operand stands for a *dimension of the iteration* (an int label), or for none when it is broadcast from
 extent 1. The modes of a shard layout are grouped by axis, so each dimension comes with a factorisation and the mesh
-axes that split it; operands must agree on it. A dimension that reaches the result stays split there; one that is reduced
-leaves its mesh axes Broadcast (the op completes the reduction) or Partial (it does not).
+axes that split it; operands must agree on it. A dimension that reaches the result stays split there; one that is
+reduced leaves its mesh axes Broadcast (the op completes the reduction) or Partial (it does not).
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ def shard_layout_local_shape(sl: ShardLayout, require_static: bool = True) -> tu
 
 
 def per_unit_strides(sl: ShardLayout) -> tuple[Dim, ...]:
-    """Strides for units that each hold their part apart: row-major over the local shape, 0 on split and size-1 modes."""
+    """Strides for units that hold their parts apart: row-major over the local shape, 0 on split and size-1 modes."""
     local = shard_layout_local_shape(sl, require_static=False)
     strides = c_order_strides(local)
     return tuple(0 if sl.splitters(k) or local[k] == 1 else strides[k] for k in range(len(local)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tilefoundry.diagnostics import WrongTypeError, WrongValueError
 from tilefoundry.ir.dims.arith import dim_add, dim_mul, dim_product
@@ -12,7 +13,7 @@ from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.dims.normal_form import normalize_dim
 from tilefoundry.ir.dims.ops import Dim, is_dim_operand
 
-IntTuple = tuple["Dim | IntTuple", ...]
+IntTuple = tuple[Any, ...]  # of extents (`Dim`), and of tuples nested likewise
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +249,7 @@ def _normalized(what: str, value: object) -> IntTuple:
 
 def _congruent(a: IntTuple, b: IntTuple) -> bool:
     return len(a) == len(b) and all(
-        (isinstance(x, tuple) == isinstance(y, tuple)) and (not isinstance(x, tuple) or _congruent(x, y))  # type: ignore[arg-type]
+        (isinstance(x, tuple) == isinstance(y, tuple)) and (not isinstance(x, tuple) or _congruent(x, y))
         for x, y in zip(a, b, strict=True)
     )
 

@@ -7,9 +7,19 @@ from dataclasses import dataclass
 
 from tilefoundry.diagnostics import WrongTypeError, WrongValueError
 from tilefoundry.ir.dims.arith import dim_mul, dim_product
+from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.dims.normal_form import dim_equal, normalize_dim
 from tilefoundry.ir.dims.ops import Dim, is_dim_operand
-from tilefoundry.ir.shard.layout import ComposedLayout, Layout, LayoutBase, c_order_strides, flat_modes, flatten, is_injective, size
+from tilefoundry.ir.shard.layout import (
+    ComposedLayout,
+    Layout,
+    c_order_strides,
+    flat_modes,
+    flatten,
+    format_int_tuple,
+    is_injective,
+    size,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +39,8 @@ class Topology:
             raise WrongTypeError(f"Topology: name must be a non-empty string, got {self.name!r}")
         if self.size is None:
             raise WrongValueError(
-                f"Topology '{self.name}': extent must be explicit", remedy="give an int, or a DimVar for a launch-provided level"
+                f"Topology '{self.name}': extent must be explicit",
+                remedy="give an int, or a DimVar for a launch-provided level",
             )
         if not is_dim_operand(self.size):
             raise WrongTypeError(f"Topology '{self.name}': size must be an int or a dim, got {self.size!r}")
@@ -50,7 +61,7 @@ class Mesh:
     """
 
     topologies: tuple[Topology, ...]
-    layout: LayoutBase
+    layout: Layout | ComposedLayout
     names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -68,12 +79,13 @@ class Mesh:
         if len(set(self.names)) != len(self.names):
             raise WrongValueError(f"Mesh: axis names repeat in {self.names}")
         if all(isinstance(e, int) for e in self.shape) and not is_injective(self.layout):
-            raise WrongValueError(f"Mesh: layout {self.layout} gives one id to two coordinates, expected an injective layout")
+            raise WrongValueError(
+                f"Mesh: layout {self.layout} gives one id to two coordinates, expected an injective layout"
+            )
 
     @property
     def shape(self) -> tuple[Dim, ...]:
         """The extents of the axes."""
-        assert isinstance(self.layout, (Layout, ComposedLayout))
         return flatten(self.layout.shape)
 
     @property
@@ -93,7 +105,9 @@ class Mesh:
             WrongValueError: no axis has this name.
         """
         if name not in self.names:
-            raise WrongValueError(f"mesh has no axis '{name}'", remedy=f"use one of {', '.join(self.names) or 'no names'}")
+            raise WrongValueError(
+                f"mesh has no axis '{name}'", remedy=f"use one of {', '.join(self.names) or 'no names'}"
+            )
         return self.names.index(name)
 
     def __getitem__(self, index: int | slice | tuple[int | slice, ...]) -> Mesh:
@@ -128,7 +142,9 @@ def _slice(mesh: Mesh, index: tuple[int | slice, ...]) -> Mesh:
             stop, keep = extent if part.stop is None else part.stop, True
         else:
             raise WrongTypeError(f"Mesh: index {axis} must be an int or a slice of step 1, got {part!r}")
-        if part != slice(None) and not (isinstance(stop, int) and isinstance(extent, int) and 0 <= start < stop <= extent):
+        if part != slice(None) and not (
+            isinstance(stop, int) and isinstance(extent, int) and 0 <= start < stop <= extent
+        ):
             raise WrongValueError(f"Mesh: [{start}, {stop}) is empty or outside axis {axis} of extent {extent}")
         if start:
             assert isinstance(stride, int)
@@ -193,8 +209,9 @@ def axis_levels(mesh: Mesh) -> tuple[int, ...]:
             levels.append(number)
         if not dim_equal(product, level.size):
             raise WrongValueError(
-                f"mesh axes {mesh.shape} do not fit the levels "
-                f"{', '.join(f'{t.name}={t.size}' for t in mesh.topologies)}: those of '{level.name}' multiply to {product}",
+                f"mesh axes {format_int_tuple(mesh.shape)} do not fit the levels "
+                f"{', '.join(f'{t.name}={format_dim(t.size)}' for t in mesh.topologies)}: "
+                f"those of '{level.name}' multiply to {format_dim(product)}",
                 remedy="let the axes of each level multiply to its size, innermost level last",
             )
     return tuple(reversed(levels))
@@ -222,4 +239,6 @@ def composed(meshes: Sequence[Mesh]) -> Mesh:
         below = dim_mul(below, mesh.size)
     if len(meshes) == 1:
         return meshes[0]
-    return Mesh(tuple(topologies), Layout(tuple(shape), tuple(strides)), tuple(names) if len(names) == len(shape) else ())
+    return Mesh(
+        tuple(topologies), Layout(tuple(shape), tuple(strides)), tuple(names) if len(names) == len(shape) else ()
+    )

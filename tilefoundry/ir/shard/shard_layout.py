@@ -39,7 +39,9 @@ class ShardLayout:
         if not all(isinstance(a, ShardAttr) for a in attrs):
             raise WrongTypeError(f"ShardLayout: attrs must be shard attributes, got {self.attrs!r}")
         if len(attrs) != self.mesh.rank:
-            raise WrongValueError(f"ShardLayout: {len(attrs)} attributes for a mesh of {self.mesh.rank} axes {self.mesh.shape}")
+            raise WrongValueError(
+                f"ShardLayout: {len(attrs)} attributes for a mesh of {self.mesh.rank} axes {self.mesh.shape}"
+            )
         for attr in attrs:
             if isinstance(attr, Split) and attr.axis >= self.layout.rank:
                 raise WrongValueError(f"ShardLayout: {attr} names no mode of the shape {self.layout.shape}")

@@ -46,7 +46,9 @@ def layout_from_sugar(
     named = [axis for e in entries if isinstance(e, Placed) for axis in e.axes] + [axis for axis, _ in value_states]
     for i, axis in enumerate(named):
         if axis in named[:i]:
-            raise WrongValueError(f"mesh axis '{axis.name}' is named twice in one layout", remedy="split one mode over it")
+            raise WrongValueError(
+                f"mesh axis '{axis.name}' is named twice in one layout", remedy="split one mode over it"
+            )
     if strides is not None and len(strides) != len(entries):
         raise WrongValueError(f"{len(strides)} strides for {len(entries)} entries, expected one for each")
     modes: list[Dim] = []

@@ -12,10 +12,10 @@ from collections.abc import Iterable
 from tilefoundry.ir.core.expr import Call, Constant, Expr, Tuple, Var
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.metadata import (
+    BindingMetadata,
     ExecutionDomainMetadata,
     IRMetadata,
     SourceSpanMetadata,
-    BindingMetadata,
 )
 from tilefoundry.ir.core.op import Op
 from tilefoundry.ir.dims.dim_var import DimVar
@@ -189,7 +189,7 @@ class StatementPrinter:
             self.line(f"{name} = {self._target(value)}")
         elif all(isinstance(p, Expr) or type(p) is int for p in parts):
             # operands that are new here are printed first, on lines of their own
-            self.line(f"{name} = ({', '.join([self.operand(p) for p in parts])})")  # type: ignore[arg-type]
+            self.line(f"{name} = ({', '.join([self.operand(p) for p in parts])})")
         elif any(_is_statement(p) for p in parts):
             self.line(f"{name}:")
             self._depth += 1

@@ -1,7 +1,6 @@
 """Types. See `tilefoundry.ir.types.tensor` for the one that matters most."""
 
 import tilefoundry.ir.dims  # noqa: F401  # types and dims are built together, dims first
-
 from tilefoundry.ir.types.callable import CallableType, IntLiteralType, TupleType, Type, UnitType
 from tilefoundry.ir.types.dtype import BoolDType, DType, FloatDType, IntegerDType, resolve_dtype
 from tilefoundry.ir.types.storage import StorageKind, resolve_storage

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -45,12 +46,12 @@ class DType:
         return _BY_NAME[name]
 
     @property
-    def is_float(self) -> bool:  # type: ignore[valid-type]  # 'bool' here is Python's
+    def is_float(self) -> builtins.bool:
         """Whether this is a floating-point type."""
         return isinstance(self, FloatDType)
 
     @property
-    def is_integer(self) -> bool:  # type: ignore[valid-type]
+    def is_integer(self) -> builtins.bool:
         """Whether this is an integer type (bool is not)."""
         return isinstance(self, IntegerDType)
 
@@ -70,7 +71,7 @@ class FloatDType(DType):
 class IntegerDType(DType):
     """A two's complement or unsigned integer type."""
 
-    signed: bool  # type: ignore[valid-type]
+    signed: bool
 
     @property
     def range(self) -> tuple[int, int]:

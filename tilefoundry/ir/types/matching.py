@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tilefoundry.diagnostics import VerifyError
+from tilefoundry.ir.core.expr import Expr
 from tilefoundry.ir.core.pattern import AndPat, Pattern, ScalarPat, TensorPat
 from tilefoundry.ir.core.type import TupleType, Type
 from tilefoundry.ir.dims.dim_var import DimVar
@@ -11,7 +12,7 @@ from tilefoundry.ir.dims.normal_form import dim_equal
 from tilefoundry.ir.dims.ops import Dim
 from tilefoundry.ir.types.tensor import TensorType
 
-Bindings = dict[DimVar, Dim]
+Bindings = dict[Expr, Dim]  # of DimVars
 
 
 def bind_type(formal: Type, actual: Type, bindings: Bindings | None) -> bool:
@@ -40,7 +41,7 @@ def _bind_extent(formal: Dim, actual: Dim, bindings: Bindings | None) -> bool:
         if isinstance(actual, int) and not formal.lo <= actual < formal.hi:
             return False
         return dim_equal(bindings.setdefault(formal, actual), actual)
-    return dim_equal(substitute_dim(formal, dict(bindings)), actual)
+    return dim_equal(substitute_dim(formal, bindings), actual)
 
 
 def instantiate_type(type_: Type, bindings: Bindings) -> Type:
@@ -49,9 +50,11 @@ def instantiate_type(type_: Type, bindings: Bindings) -> Type:
         return TupleType(tuple(instantiate_type(f, bindings) for f in type_.fields))
     if not isinstance(type_, TensorType) or not bindings:
         return type_
-    shape = tuple(substitute_dim(d, dict(bindings)) for d in type_.shape)
+    shape = tuple(substitute_dim(d, bindings) for d in type_.shape)
     if shape != type_.shape and type_.layout is not None:
-        raise VerifyError(f"the layout of {type_} cannot be carried to the shape {shape}", remedy="declare the type without layout")
+        raise VerifyError(
+            f"the layout of {type_} cannot be carried to the shape {shape}", remedy="declare the type without layout"
+        )
     return TensorType(shape, type_.dtype, type_.layout, type_.storage)
 
 

@@ -60,10 +60,11 @@ class TensorType(Type):
                     f"the tensor {format_int_tuple(shape)}"
                 )
         elif isinstance(self.layout, (Layout, ComposedLayout)):
-            extents = tuple(dim_product(e) if isinstance(e, tuple) else e for e in self.layout.shape)  # type: ignore[arg-type]
+            extents = tuple(dim_product(e) if isinstance(e, tuple) else e for e in self.layout.shape)
             if len(extents) != len(shape) or not all(map(dim_equal, extents, shape)):
                 raise WrongValueError(
-                    f"layout of shape {format_int_tuple(self.layout.shape)} does not fit the tensor {format_int_tuple(shape)}"
+                    f"layout of shape {format_int_tuple(self.layout.shape)} does not fit the tensor "
+                    f"{format_int_tuple(shape)}"
                 )
         elif self.layout is not None:
             raise WrongTypeError(f"TensorType: layout must be a layout or None, got {self.layout!r}")
@@ -74,7 +75,9 @@ class TensorType(Type):
         return len(self.shape)
 
     @classmethod
-    def scalar(cls, dtype: DType | str, layout: AnyLayout | None = None, storage: StorageKind = StorageKind.UMAT) -> TensorType:
+    def scalar(
+        cls, dtype: DType | str, layout: AnyLayout | None = None, storage: StorageKind = StorageKind.UMAT
+    ) -> TensorType:
         """A rank-0 tensor."""
         return cls((), resolve_dtype(dtype), layout, storage)
 
@@ -97,7 +100,10 @@ INDEX_TYPE = TensorType.umat_scalar(DType.i64)
 
 
 def make_tensor_type(
-    shape: Sequence[Dim], dtype: DType | str = DType.f32, storage: StorageKind | str = "gmem", layout: AnyLayout | None = None
+    shape: Sequence[Dim],
+    dtype: DType | str = DType.f32,
+    storage: StorageKind | str = "gmem",
+    layout: AnyLayout | None = None,
 ) -> TensorType:
     """A TensorType from names; raises like `resolve_dtype`, `resolve_storage` and TensorType."""
     kind = resolve_storage(storage)

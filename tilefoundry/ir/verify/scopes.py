@@ -9,6 +9,7 @@ from tilefoundry.diagnostics import SourceSpan, VerifyError, WrongValueError
 from tilefoundry.ir.core.expr import Call, Expr
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.metadata import ExecutionDomainMetadata, get_metadata, span_of
+from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.hir.grid_region import GridRegionExpr
 from tilefoundry.ir.hir.shard.reshard import Reshard
 from tilefoundry.ir.shard import ComposedLayout, Mesh, ShardLayout, Topology, axis_levels, composed
@@ -74,9 +75,9 @@ def _check_levels(fn: Function, mesh: Mesh, topologies: Sequence[Topology] | Non
         declared = {t.name: t for t in topologies}
         for level in mesh.topologies:
             if declared.get(level.name) != level:
-                known = ", ".join(f"{t.name}={t.size}" for t in topologies) or "none"
+                known = ", ".join(f"{t.name}={format_dim(t.size)}" for t in topologies) or "none"
                 raise VerifyError(
-                    f"function '{fn.name}': topology '{level.name}' of size {level.size} not declared",
+                    f"function '{fn.name}': topology '{level.name}' of size {format_dim(level.size)} not declared",
                     span=span,
                     remedy=f"the module declares: {known}",
                 )

@@ -8,6 +8,7 @@ from tilefoundry.ir.core.metadata import span_of
 from tilefoundry.ir.hir.grid_region import GridRegionExpr
 from tilefoundry.ir.traverse import free_variables, post_order
 
+
 def verify_variables(fn: Function) -> None:
     """Refuses a variable that two loops bind, or that is used outside of its loop.
 

@@ -48,7 +48,9 @@ class MatMul(Op):
         k, k_rhs = a.shape[-1], b.shape[-2]
         if not dim_equal(k, k_rhs):
             static = isinstance(k, int) and isinstance(k_rhs, int)
-            reason = f"{k} and {k_rhs} differ" if static else f"cannot prove that {format_dim(k)} equals {format_dim(k_rhs)}"
+            reason = (
+                f"{k} and {k_rhs} differ" if static else f"cannot prove that {format_dim(k)} equals {format_dim(k_rhs)}"
+            )
             ctx.error(f"the inner extents of {a} and {b} must agree: {reason}", "transpose an operand")
         result = self.out_dtype if self.out_dtype is not None else dtype
         if result.is_float != dtype.is_float or result.bits < dtype.bits:

@@ -34,7 +34,9 @@ class Reduce(Op):
 
     def __post_init__(self) -> None:
         if not isinstance(self.axes, (tuple, list)) or not self.axes:
-            raise WrongTypeError(f"reduce: axes must be a non-empty tuple of ints, got {self.axes!r}", remedy="write (-1,)")
+            raise WrongTypeError(
+                f"reduce: axes must be a non-empty tuple of ints, got {self.axes!r}", remedy="write (-1,)"
+            )
         object.__setattr__(self, "axes", tuple(self.axes))
         if not isinstance(self.keepdim, bool):
             raise WrongTypeError(f"reduce: keepdim must be a bool, got {self.keepdim!r}")

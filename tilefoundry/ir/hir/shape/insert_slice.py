@@ -35,9 +35,7 @@ class InsertSlice(Op):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sizes", window_sizes("insert_slice", self.sizes))
-        object.__setattr__(
-            self, "boundary", window_boundary("insert_slice", self.boundary, len(self.sizes), "clip")
-        )
+        object.__setattr__(self, "boundary", window_boundary("insert_slice", self.boundary, len(self.sizes), "clip"))
 
     def type_rule(  # type: ignore[override]
         self, ctx: TypeContext, dst: Expr | int, update: Expr | int, offsets: Expr | int
@@ -49,16 +47,22 @@ class InsertSlice(Op):
         begin = window_starts(ctx, "offsets", offsets, t.rank)
         check_window(ctx, t, begin, self.sizes, (1,) * t.rank, self.boundary)
         if u.dtype != t.dtype:
-            ctx.error(f"update has dtype {u.dtype}, dst {t.dtype}; dtypes never promote", f'tf.cast(update, "{t.dtype}")')
+            ctx.error(
+                f"update has dtype {u.dtype}, dst {t.dtype}; dtypes never promote", f'tf.cast(update, "{t.dtype}")'
+            )
         axes = update_axes(self.sizes, u.shape)
         if axes is None:
             ctx.error(
-                f"update of shape {format_int_tuple(u.shape)} does not fill a window of sizes {format_int_tuple(self.sizes)}",
+                f"update of shape {format_int_tuple(u.shape)} does not fill a window of sizes "
+                f"{format_int_tuple(self.sizes)}",
                 "let it have the window's sizes; axes of size 1 may be left out",
             )
         for what, operand in (("dst", t), ("update", u)):
             if isinstance(operand.layout, ShardLayout) and any(isinstance(a, Partial) for a in operand.layout.attrs):
-                ctx.error(f"{what} is Partial and cannot be written in that state", "complete it first by an explicit tf.reshard")
+                ctx.error(
+                    f"{what} is Partial and cannot be written in that state",
+                    "complete it first by an explicit tf.reshard",
+                )
         if isinstance(t.layout, ShardLayout):
             for axis, (start, size) in enumerate(zip(begin, self.sizes, strict=True)):
                 if not (start == 0 and dim_equal(size, t.shape[axis])):

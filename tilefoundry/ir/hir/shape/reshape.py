@@ -66,7 +66,7 @@ def _viewed(ctx: TypeContext, t: TensorType, shape: Sequence[Dim]) -> AnyLayout 
         if carried is None:
             ctx.error(
                 f"modes {format_int_tuple(layout.layout.shape)} of the operand do not stay whole under "
-                f"{format_int_tuple(shape)}",
+                f"{format_int_tuple(tuple(shape))}",
                 "tf.reshard it first, to a placement whose factors both shapes have",
             )
         return carried
@@ -80,7 +80,8 @@ def _viewed(ctx: TypeContext, t: TensorType, shape: Sequence[Dim]) -> AnyLayout 
     strides = view_strides(layout, shape)
     if strides is None:
         ctx.error(
-            f"a layout {layout} has no view of shape {format_int_tuple(shape)}", "tf.reshard it to a row-major layout first"
+            f"a layout {layout} has no view of shape {format_int_tuple(tuple(shape))}",
+            "tf.reshard it to a row-major layout first",
         )
     plain = Layout(tuple(shape), strides)
     return plain if offset == 0 else ComposedLayout(None, offset, plain)

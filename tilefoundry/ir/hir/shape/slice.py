@@ -80,7 +80,7 @@ class Slice(Op):
             base, layout = layout.offset, layout.outer
         if layout.strides is None or any(isinstance(s, tuple) for s in layout.strides):
             ctx.error(f"cannot take a window of the layout {layout}", "tf.reshard it to a flat layout first")
-        steps: tuple[Dim, ...] = layout.strides  # type: ignore[assignment]  # flat, as checked
+        steps: tuple[Dim, ...] = layout.strides
         offset = base
         for start, step in zip(starts, steps, strict=True):
             offset = dim_add(offset, dim_mul(start, step))
@@ -110,9 +110,7 @@ class Slice(Op):
             elif axis not in self.drop:
                 modes.append(self.sizes[axis])
         # a split mode that is dropped has extent 1, so its mesh axis has one unit: splitting nothing
-        attrs = tuple(
-            _remap(a, moved) if isinstance(a, Split) else a for a in sl.attrs
-        )
+        attrs = tuple(_remap(a, moved) if isinstance(a, Split) else a for a in sl.attrs)
         return fresh_strides(ShardLayout(Layout(tuple(modes)), attrs, sl.mesh), t.storage)
 
 

@@ -27,7 +27,9 @@ def window_boundary(op: str, boundary: Sequence[str], rank: int, overhang: str) 
     """Checked boundaries, one per axis: "error", or `overhang` where the window may lie partly outside."""
     result = tuple(boundary) or ("error",) * rank
     if len(result) != rank or any(b not in ("error", overhang) for b in result):
-        raise WrongValueError(f'{op}: boundary must hold "error" or "{overhang}" for each of {rank} axes, got {boundary!r}')
+        raise WrongValueError(
+            f'{op}: boundary must hold "error" or "{overhang}" for each of {rank} axes, got {boundary!r}'
+        )
     return result
 
 

@@ -29,7 +29,9 @@ class Local(Op):
         if not isinstance(sl, ShardLayout):
             ctx.error(f"expected a tensor that is spread over a mesh, got {t}", "tf.reshard it over a mesh first")
         if any(isinstance(a, Dynamic) for a in sl.attrs):
-            ctx.error("the placement is Dynamic, so the local part is unknown", "tf.reshard it to a known placement first")
+            ctx.error(
+                "the placement is Dynamic, so the local part is unknown", "tf.reshard it to a known placement first"
+            )
         try:
             local = shard_layout_local_shape(sl, require_static=False)
         except WrongValueError as error:

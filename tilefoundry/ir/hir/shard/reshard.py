@@ -70,7 +70,10 @@ class Reshard(Op):
             ctx.error("umat is no destination", 'name a storage: "gmem", "smem" or "rmem"')
         if self.layout is None:
             if storage is not t.storage:
-                ctx.error(f"a storage change requires a layout ({t.storage} to {storage})", "give the layout as the second argument")
+                ctx.error(
+                    f"a storage change requires a layout ({t.storage} to {storage})",
+                    "give the layout as the second argument",
+                )
             return t
         modes = flatten(self.layout.shape)
         have, want = dim_product(t.shape), dim_product(modes)
@@ -94,8 +97,10 @@ def _plain(ctx: TypeContext, t: TensorType, layout: Layout, storage: StorageKind
         not isinstance(a, tuple) and dim_equal(a, b) for a, b in zip(layout.shape, t.shape, strict=True)
     )
     if layout.strides is None:
-        if not fits and (any(isinstance(e, tuple) for e in layout.shape) or group_modes(layout.shape, t.shape) is None):  # type: ignore[arg-type]
-            ctx.error(f"layout {format_int_tuple(layout.shape)} does not factor the axes of {format_int_tuple(t.shape)}")
+        if not fits and (any(isinstance(e, tuple) for e in layout.shape) or group_modes(layout.shape, t.shape) is None):
+            ctx.error(
+                f"layout {format_int_tuple(layout.shape)} does not factor the axes of {format_int_tuple(t.shape)}"
+            )
         return fresh_plain(t.shape, storage)
     if not fits:
         ctx.error(
