@@ -131,6 +131,13 @@ def test_cache_that_cannot_be_written_is_named(bazelw: Bazelw, programs: Path) -
     assert "the cache /proc/nothing cannot be written: set BAZELW_CACHE" in got.stderr
 
 
+def test_cache_whose_name_bazel_cannot_take_is_named(bazelw: Bazelw, programs: Path, tmp_path: Path) -> None:
+    _debian(programs)
+    got = bazelw("build", BAZELW_CACHE=str(tmp_path / "my cache"))
+    assert got.returncode == 1
+    assert "my cache. Set BAZELW_CACHE" in got.stderr
+
+
 def test_a_folder_that_was_moved_is_not_used(bazelw: Bazelw, programs: Path, tmp_path: Path) -> None:
     _debian(programs)
     bazelw("build")

@@ -75,10 +75,11 @@ write_launcher() {
     # the sandbox has a /tmp of its own, which would hide a folder that lies there
     echo "build \"--sandbox_add_mount_pair=$dest\""
   } > "$dest/bazelrc"
-  cat > "$dest/bazel" << LAUNCHER
-#!/bin/sh
-exec '$root/usr/bin/bazel' --install_base='$share' --trust_install_base --server_javabase='$jdk' --bazelrc='$dest/bazelrc' "\$@"
-LAUNCHER
+  {
+    echo '#!/usr/bin/env bash'
+    printf 'exec %q --install_base=%q --trust_install_base --server_javabase=%q --bazelrc=%q "$@"\n' \
+      "$root/usr/bin/bazel" "$share" "$jdk" "$dest/bazelrc"
+  } > "$dest/bazel"
   chmod +x "$dest/bazel"
   "$dest/bazel" --version > "$work/version" 2>&1 || fail "the relocated Bazel does not run: $(cat "$work/version")"
 }
