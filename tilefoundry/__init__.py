@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tilefoundry.diagnostics import TileFoundryError as TileFoundryError
     from tilefoundry.diagnostics import VerifyError as VerifyError
     from tilefoundry.driver.inputs import normalize_to_module as normalize_to_module
-    from tilefoundry.driver.jit import jit as jit
+    from tilefoundry.driver.just_in_time import jit as jit
     from tilefoundry.driver.options import CompilerOptions as CompilerOptions
     from tilefoundry.driver.pipeline import build as build
     from tilefoundry.driver.pipeline import compile as compile
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "tilefoundry.diagnostics": ("CompileError", "EvalError", "LaunchError", "TileFoundryError", "VerifyError"),
     "tilefoundry.driver.inputs": ("normalize_to_module",),
-    "tilefoundry.driver.jit": ("jit",),
+    "tilefoundry.driver.just_in_time": ("jit",),
     "tilefoundry.driver.options": ("CompilerOptions",),
     "tilefoundry.driver.pipeline": ("build", "compile", "load", "lower"),
     "tilefoundry.dsl": (
