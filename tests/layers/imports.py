@@ -7,6 +7,9 @@ from pathlib import Path
 
 _DYNAMIC = ("import_module", "__import__")
 
+# Stands for a module whose name is computed, when the file holds no string that could be it.
+COMPUTED = "?"
+
 
 @dataclass(frozen=True)
 class Import:
@@ -24,10 +27,6 @@ class Import:
     late: bool
 
 
-class UnreadableImport(Exception):
-    """An import whose module cannot be read off the source."""
-
-
 def module_name(root: Path, file: Path) -> str:
     """The dotted name of a file below the import root; a package's is that of its `__init__.py`."""
     parts = file.relative_to(root).with_suffix("").parts
@@ -35,11 +34,7 @@ def module_name(root: Path, file: Path) -> str:
 
 
 def imports_of(root: Path, file: Path) -> list[Import]:
-    """All imports of a file in the tree under the import root, in the order of their lines.
-
-    Raises:
-      UnreadableImport: a module is imported by a name that is computed, and the file holds no string that could be it.
-    """
+    """All imports of a file in the tree under the import root, in the order of their lines."""
     tree = ast.parse(file.read_text(encoding="utf-8"), str(file))
     package = module_name(root, file)
     if file.name != "__init__.py":
@@ -52,7 +47,7 @@ def imports_of(root: Path, file: Path) -> list[Import]:
         elif isinstance(node, ast.ImportFrom):
             found += [Import(m, node.lineno, late) for m in _from(root, package, node)]
         elif isinstance(node, ast.Call) and _called(node) in dynamic:
-            found += [Import(m, node.lineno, late) for m in _by_name(tree, package, node, file)]
+            found += [Import(m, node.lineno, late) for m in _by_name(tree, package, node)]
     return sorted(found, key=lambda i: i.line)
 
 
@@ -93,13 +88,11 @@ def _called(node: ast.Call) -> str:
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
 
 
-def _by_name(tree: ast.Module, package: str, call: ast.Call, file: Path) -> list[str]:
+def _by_name(tree: ast.Module, package: str, call: ast.Call) -> list[str]:
     """The modules that a call of importlib may mean: its literal, else every string of the file that names one."""
     first = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "name"), None)
     if isinstance(first, ast.Constant) and isinstance(first.value, str):
         return [_absolute(package, first.value)]
     strings = (n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str))
-    named = sorted({s for s in strings if s.startswith("tilefoundry.") and s.replace(".", "a").isidentifier()})
-    if not named:
-        raise UnreadableImport(f"{file}:{call.lineno}: imports a module by a name that its source does not hold")
-    return named
+    named = {s for s in strings if s.startswith("tilefoundry.") and s.replace(".", "a").isidentifier()}
+    return sorted(named) or [COMPUTED]
