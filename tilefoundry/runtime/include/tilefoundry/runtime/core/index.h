@@ -1,8 +1,9 @@
 // Index arithmetic that rounds towards minus infinity, as the program's own // and % do.
 #pragma once
 
-#include <cstdint>
 #include <tilefoundry/runtime/core/config.h>
+
+#include <cstdint>
 
 namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {

@@ -1,0 +1,197 @@
+// Functor tags of the elementwise and reduction families. They compute in an element's compute type: f32 for
+// small floats. Integer arithmetic wraps; NaN propagates through min, max, relu and clamp as in torch.
+#pragma once
+
+#include <tilefoundry/runtime/core/numeric.h>
+#include <tilefoundry/runtime/core/program.h>
+
+#include <cmath>
+
+namespace tilefoundry {
+inline namespace TILEFOUNDRY_UNIT {
+namespace detail {
+
+/// The type in which integer arithmetic wraps without undefined behaviour.
+template <class T, bool Integer = std::is_integral<T>::value && !std::is_same<T, bool>::value>
+struct wrapping {
+  using type = T;
+};
+template <class T>
+struct wrapping<T, true> {
+  using type = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
+};
+template <class T>
+using wrapping_t = typename wrapping<T>::type;
+
+template <class T>
+TILEFOUNDRY_DEVICE void check_divisor(T divisor) {
+  if constexpr (std::is_integral<T>::value) {
+    if (divisor == T(0)) target::integer_division_by_zero();
+  }
+}
+
+template <class T>
+TILEFOUNDRY_DEVICE T truncated_div(T a, T b) {
+  check_divisor(b);
+  if constexpr (std::is_signed<T>::value) {
+    // The quotient of the least value by -1 overflows (and traps on x86); negation wraps.
+    if (b == T(-1)) return static_cast<T>(wrapping_t<T>(0) - static_cast<wrapping_t<T>>(a));
+  }
+  return static_cast<T>(a / b);
+}
+
+}  // namespace detail
+
+namespace op {
+
+#define TILEFOUNDRY_BINARY_OP(name, expression)          \
+  struct name {                                          \
+    template <class T>                                   \
+    TILEFOUNDRY_DEVICE auto operator()(T a, T b) const { \
+      using W [[maybe_unused]] = detail::wrapping_t<T>;  \
+      return expression;                                 \
+    }                                                    \
+  };
+
+TILEFOUNDRY_BINARY_OP(add, static_cast<T>(static_cast<W>(a) + static_cast<W>(b)))
+TILEFOUNDRY_BINARY_OP(sub, static_cast<T>(static_cast<W>(a) - static_cast<W>(b)))
+TILEFOUNDRY_BINARY_OP(mul, static_cast<T>(static_cast<W>(a) * static_cast<W>(b)))
+TILEFOUNDRY_BINARY_OP(eq, a == b)
+TILEFOUNDRY_BINARY_OP(ne, a != b)
+TILEFOUNDRY_BINARY_OP(lt, a < b)
+TILEFOUNDRY_BINARY_OP(le, a <= b)
+TILEFOUNDRY_BINARY_OP(gt, a > b)
+TILEFOUNDRY_BINARY_OP(ge, a >= b)
+TILEFOUNDRY_BINARY_OP(logical_and, a&& b)
+TILEFOUNDRY_BINARY_OP(logical_or, a || b)
+#undef TILEFOUNDRY_BINARY_OP
+
+struct div {
+  template <class T>
+  TILEFOUNDRY_DEVICE T operator()(T a, T b) const {
+    if constexpr (std::is_integral<T>::value) {
+      return detail::truncated_div(a, b);
+    } else {
+      return a / b;
+    }
+  }
+};
+
+struct floor_div {
+  template <class T>
+  TILEFOUNDRY_DEVICE T operator()(T a, T b) const {
+    if constexpr (std::is_integral<T>::value) {
+      T const q = detail::truncated_div(a, b);
+      return static_cast<T>(b != T(-1) && a % b != T(0) && (a < T(0)) != (b < T(0)) ? q - 1 : q);
+    } else {
+      return std::floor(a / b);
+    }
+  }
+};
+
+/// The remainder with the divisor's sign.
+struct mod {
+  template <class T>
+  TILEFOUNDRY_DEVICE T operator()(T a, T b) const {
+    if constexpr (std::is_integral<T>::value) {
+      detail::check_divisor(b);
+      if (std::is_signed<T>::value && b == T(-1)) return T(0);
+      T const r = static_cast<T>(a % b);
+      return static_cast<T>(r != T(0) && (r < T(0)) != (b < T(0)) ? r + b : r);
+    } else {
+      T const r = std::fmod(a, b);
+      return r != T(0) && (r < T(0)) != (b < T(0)) ? r + b : r;
+    }
+  }
+};
+
+struct max {
+  template <class T>
+  TILEFOUNDRY_DEVICE T operator()(T a, T b) const {
+    if constexpr (std::is_same<T, float>::value) {
+      return target::max_nan(a, b);
+    } else {
+      return a != a ? a : b != b ? b : a < b ? b : a;
+    }
+  }
+};
+
+struct min {
+  template <class T>
+  TILEFOUNDRY_DEVICE T operator()(T a, T b) const {
+    if constexpr (std::is_same<T, float>::value) {
+      return target::min_nan(a, b);
+    } else {
+      return a != a ? a : b != b ? b : b < a ? b : a;
+    }
+  }
+};
+
+#define TILEFOUNDRY_UNARY_OP(name, expression)      \
+  struct name {                                     \
+    template <class T>                              \
+    TILEFOUNDRY_DEVICE auto operator()(T x) const { \
+      return expression;                            \
+    }                                               \
+  };
+
+TILEFOUNDRY_UNARY_OP(identity, x)
+TILEFOUNDRY_UNARY_OP(square, mul{}(x, x))
+TILEFOUNDRY_UNARY_OP(relu, x < T(0) ? T(0) : x)
+TILEFOUNDRY_UNARY_OP(logical_not, !x)
+TILEFOUNDRY_UNARY_OP(exp, std::exp(x))
+TILEFOUNDRY_UNARY_OP(exp2, std::exp2(x))
+TILEFOUNDRY_UNARY_OP(log, std::log(x))
+TILEFOUNDRY_UNARY_OP(log2, std::log2(x))
+TILEFOUNDRY_UNARY_OP(sqrt, std::sqrt(x))
+TILEFOUNDRY_UNARY_OP(rsqrt, T(1) / std::sqrt(x))
+TILEFOUNDRY_UNARY_OP(sin, std::sin(x))
+TILEFOUNDRY_UNARY_OP(cos, std::cos(x))
+TILEFOUNDRY_UNARY_OP(tanh, std::tanh(x))
+TILEFOUNDRY_UNARY_OP(erf, std::erf(x))
+TILEFOUNDRY_UNARY_OP(sigmoid, T(1) / (T(1) + std::exp(-x)))
+TILEFOUNDRY_UNARY_OP(ceil, std::ceil(x))
+TILEFOUNDRY_UNARY_OP(floor, std::floor(x))
+#undef TILEFOUNDRY_UNARY_OP
+
+struct neg {
+  template <class T>
+  TILEFOUNDRY_DEVICE T operator()(T x) const {
+    if constexpr (std::is_integral<T>::value) {
+      return sub{}(T(0), x);
+    } else {
+      return -x;
+    }
+  }
+};
+
+/// To the nearest integer, halves to even.
+struct round {
+  template <class T>
+  TILEFOUNDRY_DEVICE T operator()(T x) const {
+    return std::rint(x);
+  }
+};
+
+struct abs {
+  template <class T>
+  TILEFOUNDRY_DEVICE T operator()(T x) const {
+    if constexpr (std::is_floating_point<T>::value) {
+      return std::fabs(x);
+    } else {
+      return x < T(0) ? neg{}(x) : x;
+    }
+  }
+};
+
+/// Tags of ops::reduce besides max and min.
+struct sum {};
+struct mean {};
+struct prod {};
+struct absmax {};  ///< the largest |x|
+struct any {};
+struct all {};
+
+}  // namespace op
+}  // namespace TILEFOUNDRY_UNIT
+}  // namespace tilefoundry

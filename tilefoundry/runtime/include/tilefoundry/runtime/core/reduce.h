@@ -1,0 +1,128 @@
+// ops::reduce. An instance first reduces what it holds, then lanes of a warp exchange by shuffles, then warps
+// through a workspace in shared memory; which steps exist follows from the layouts at compile time. Every
+// instance that holds a replica of the result gets the same bits.
+#pragma once
+
+#include <tilefoundry/runtime/core/elementwise.h>
+#include <tilefoundry/runtime/core/reduce_plan.h>
+#include <tilefoundry/runtime/core/reducers.h>
+
+namespace tilefoundry {
+inline namespace TILEFOUNDRY_UNIT {
+namespace detail {
+
+/// Bytes and address of a workspace: a shared ShardTensor or CuTe tensor.
+template <class Ws>
+TILEFOUNDRY_HOST_DEVICE constexpr int workspace_bytes() {
+  if constexpr (is_shard_tensor<Ws>::value) {
+    return workspace_bytes<typename Ws::engine_type>();
+  } else {
+    static_assert(cute::is_tensor<Ws>::value && cute::is_smem<typename Ws::iterator>::value,
+                  "ops::reduce: the workspace must be a shared_tensor or a CuTe tensor in shared memory");
+    return decltype(cute::cosize(typename Ws::layout_type{}))::value *
+           static_cast<int>(sizeof(typename Ws::value_type));
+  }
+}
+
+template <class Ws>
+TILEFOUNDRY_DEVICE void* workspace_pointer(Ws const& ws) {
+  if constexpr (is_shard_tensor<Ws>::value) {
+    return ws.data();
+  } else {
+    return cute::raw_pointer_cast(ws.data());
+  }
+}
+
+}  // namespace detail
+
+namespace ops {
+
+/// No workspace: the reduction stays within a warp.
+struct no_workspace {};
+
+/// Bytes of shared memory that reduce<Op, Axes>(src, dst, ws) needs; 0 when it stays within a warp.
+template <class Op, class Axes, class Src, class Dst>
+TILEFOUNDRY_HOST_DEVICE constexpr int reduce_workspace_bytes() {
+  using Plan = detail::ReducePlan<Axes, typename Src::global_layout_type, typename Src::shard_layout_type>;
+  using Acc = detail::accumulator_t<typename Src::value_type, typename Dst::value_type>;
+  return Plan::crosses_warps() ? Plan::kept * Plan::slots() * static_cast<int>(sizeof(Acc)) : 0;
+}
+
+/// Reduces src along the logical axes `Axes` into dst, whose reduced axes have extent 1 or are absent.
+///
+/// f16, bf16 and fp8 accumulate in f32, integers exactly (wrapping at 32 bits, or 64 when src or dst has 64);
+/// NaN propagates. Replicas (Broadcast axes of src) are counted once. dst is replicated over the reduced mesh
+/// axes.
+/// @param ws shared memory of reduce_workspace_bytes(), for reductions that leave their warp; all instances
+/// of the CTA
+///   then call together, and the workspace may be used again at once
+template <class Op, class Axes, class Src, class Dst, class Ws = no_workspace>
+TILEFOUNDRY_DEVICE void reduce(Src const& src_tensor, Dst&& dst_tensor, Ws&& ws = {}) {
+  decltype(auto) src = detail::as_shard(src_tensor);
+  decltype(auto) dst = detail::as_shard(dst_tensor);
+  using S = detail::remove_cvref_t<decltype(src)>;
+  using D = detail::remove_cvref_t<decltype(dst)>;
+  using Plan = detail::ReducePlan<Axes, typename S::global_layout_type, typename S::shard_layout_type>;
+  using Acc = detail::accumulator_t<typename S::value_type, typename D::value_type>;
+  using Reducer = detail::Reducer<Op>;
+  constexpr bool has_workspace = !std::is_same<detail::remove_cvref_t<Ws>, no_workspace>::value;
+  static_assert(!Plan::crosses_ctas(),
+                "ops::reduce: a reduced axis is split over CTAs; reduce it in another kernel");
+  static_assert(!Plan::crosses_warps() || has_workspace,
+                "ops::reduce: the reduction leaves its warp and needs a shared-memory workspace");
+  static_assert(Plan::lanes_regular(),
+                "ops::reduce: a reduced mesh axis within a warp must have a power-of-two extent and step");
+  static_assert(detail::FragmentOf<D>::count == Plan::kept,
+                "ops::reduce: dst must hold exactly the kept elements of src's distribution");
+  static_assert(
+      Plan::template matches<typename D::shard_layout_type>(),
+      "ops::reduce: dst must be split over the mesh axes of src's kept axes, and replicated over the others");
+
+  auto const part = local(src);
+  Acc acc[Plan::kept];
+  TILEFOUNDRY_UNROLL
+  for (int i = 0; i < Plan::kept; ++i) {
+    acc[i] = Reducer::template identity<Acc>();
+    TILEFOUNDRY_UNROLL
+    for (int j = 0; j < Plan::reduced; ++j) {
+      auto const x = part.data()[Plan::kept_offsets()(i) + Plan::reduced_offsets()(j)];
+      acc[i] = Reducer::combine(acc[i], Reducer::load(convert<Acc>(x)));
+    }
+  }
+
+  detail::reduce_lanes<Plan, Reducer>(acc, cute::make_seq<Plan::mesh_axes>{});
+
+  if constexpr (Plan::crosses_warps()) {
+    static_assert(!has_workspace || detail::workspace_bytes<detail::remove_cvref_t<Ws>>() >=
+                                        Plan::kept * Plan::slots() * static_cast<int>(sizeof(Acc)),
+                  "ops::reduce: the workspace is smaller than reduce_workspace_bytes()");
+    Acc* const shared = reinterpret_cast<Acc*>(detail::workspace_pointer(ws));
+    auto const coords = src.shard_layout.mesh.local_index();
+    int const mine = Plan::slot(coords);
+    if (Plan::leads(coords)) {
+      TILEFOUNDRY_UNROLL
+      for (int i = 0; i < Plan::kept; ++i) shared[i * Plan::slots() + mine] = acc[i];
+    }
+    target::barrier();
+    int const first = Plan::first_slot(coords);
+    TILEFOUNDRY_UNROLL
+    for (int i = 0; i < Plan::kept; ++i) {
+      Acc total = shared[i * Plan::slots() + first];
+      for (int other = 1; other < Plan::warps_reduced(); ++other) {
+        total = Reducer::combine(total, shared[i * Plan::slots() + first + Plan::slot_of_reduced(other)]);
+      }
+      acc[i] = total;
+    }
+    target::barrier();
+  }
+
+  auto const out = detail::elements(dst);
+  TILEFOUNDRY_UNROLL
+  for (int i = 0; i < Plan::kept; ++i) {
+    out(i) = convert<typename D::value_type>(Reducer::finish(acc[i], Plan::total));
+  }
+}
+
+}  // namespace ops
+}  // namespace TILEFOUNDRY_UNIT
+}  // namespace tilefoundry

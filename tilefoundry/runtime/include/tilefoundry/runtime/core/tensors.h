@@ -1,0 +1,101 @@
+// How a kernel body names its tensors: kernel arguments in global memory, shared tiles, register fragments.
+#pragma once
+
+#include <tilefoundry/runtime/core/coordinate.h>
+
+namespace tilefoundry {
+
+/// A tensor argument as it crosses the launch: base pointer, extents and strides in elements. The same bytes
+/// for every unit and for the host.
+template <int Rank>
+struct GlobalArg {
+  void* data;
+  int64_t shape[Rank];
+  int64_t stride[Rank];
+};
+
+template <>
+struct GlobalArg<0> {
+  void* data;
+};
+
+inline namespace TILEFOUNDRY_UNIT {
+
+/// A pointer whose tensor has rows that start at multiples of `Bytes`: the base and every stride but the
+/// innermost (which is 1). Only make_tile_map reads it, from a whole tensor.
+template <class T, int Bytes>
+struct AlignedRows : cute::iter_adaptor<T*, AlignedRows<T, Bytes>> {
+  using cute::iter_adaptor<T*, AlignedRows<T, Bytes>>::iter_adaptor;
+};
+
+namespace detail {
+
+template <bool Vector, int Rank, int Axis>
+TILEFOUNDRY_HOST_DEVICE constexpr auto global_stride(GlobalArg<Rank> const& arg) {
+  if constexpr (Vector && Axis == Rank - 1) {
+    return cute::Int<1>{};
+  } else {
+    return arg.stride[Axis];
+  }
+}
+
+template <class T, bool Vector, int Rank, class Shape, int... I>
+TILEFOUNDRY_HOST_DEVICE constexpr auto global_tensor(GlobalArg<Rank> const& arg, Shape const& shape,
+                                                     cute::seq<I...>) {
+  auto const layout = cute::make_layout(shape, cute::make_stride(global_stride<Vector, Rank, I>(arg)...));
+  T* const base = static_cast<T*>(arg.data);
+  if constexpr (Vector) {
+    return cute::make_tensor(cute::make_gmem_ptr(AlignedRows<T, 16>{base}), layout);
+  } else {
+    return cute::make_tensor(cute::make_gmem_ptr(base), layout);
+  }
+}
+
+}  // namespace detail
+
+/// A CuTe tensor in global memory over a kernel argument.
+/// @tparam Vector the host has checked that the innermost stride is 1, and that the base and all other
+/// strides are
+///   multiples of 16 bytes; the innermost stride is then static. Otherwise all strides are run-time values.
+/// @param shape one extent per axis; static where the program's type is
+template <class T, bool Vector, int Rank, class Shape>
+TILEFOUNDRY_HOST_DEVICE constexpr auto global_tensor(GlobalArg<Rank> const& arg, Shape const& shape) {
+  static_assert(decltype(cute::rank(shape))::value == Rank,
+                "global_tensor: one extent per axis of the argument");
+  return detail::global_tensor<T, Vector>(arg, shape, cute::make_seq<Rank>{});
+}
+
+/// A tile in shared memory that every instance of the CTA sees whole.
+/// @param base 16-byte aligned address within cta_shared()
+/// @param storage layout of the same extents whose strides say where elements lie (rows may be padded)
+template <class T, class Logical, class Storage>
+TILEFOUNDRY_HOST_DEVICE constexpr auto shared_tensor(char* base, Logical logical, Storage storage) {
+  static_assert(cute::is_static<Logical>::value && cute::is_static<Storage>::value,
+                "shared_tensor: shared tiles have static layouts");
+  using SL = WholeLayout<Storage>;
+  static_assert(detail::Fragment<Logical, SL>::valid,
+                "shared_tensor: the storage extents must factor the logical extents in order");
+  auto engine = cute::make_tensor(cute::make_smem_ptr(reinterpret_cast<T*>(base)), storage);
+  return make_shard_tensor(engine, logical, SL{storage, {}, {}});
+}
+
+/// An uninitialised register fragment that the instance owns.
+/// @param shard_layout static; split modes have stride 0, because each instance has its own registers
+template <class T, class Logical, class SL>
+TILEFOUNDRY_HOST_DEVICE constexpr auto register_tensor(Logical, SL shard_layout) {
+  using F = detail::Fragment<Logical, SL>;
+  static_assert(cute::is_static<Logical>::value && cute::is_static<decltype(shard_layout.layout)>::value,
+                "register_tensor: register fragments have static layouts");
+  static_assert(F::valid,
+                "register_tensor: the modes of the shard layout must factor the logical extents in order");
+  constexpr int count = decltype(cute::cosize(
+      cute::make_layout(shard_layout_local_shape(shard_layout), shard_layout.layout.stride())))::value;
+  using Engine = cute::Tensor<cute::ArrayEngine<T, count>, cute::Layout<cute::Int<count>>>;
+  return ShardTensor<Engine, Logical, SL>{Engine{}, shard_layout};
+}
+
+/// Base of the CTA's shared memory, 128-byte aligned; its size is the launch's.
+TILEFOUNDRY_DEVICE char* cta_shared() { return target::shared_base(); }
+
+}  // namespace TILEFOUNDRY_UNIT
+}  // namespace tilefoundry

@@ -1,0 +1,70 @@
+// Moving several contiguous elements at once, where static layouts prove that they are aligned.
+#pragma once
+
+#include <tilefoundry/runtime/core/coordinate.h>
+
+namespace tilefoundry {
+inline namespace TILEFOUNDRY_UNIT {
+namespace detail {
+
+template <class T, int N>
+struct alignas(sizeof(T) * N) Pack {
+  T value[N];
+};
+
+template <int N, class T>
+TILEFOUNDRY_DEVICE Pack<T, N> load_pack(T const* p) {
+  return *reinterpret_cast<Pack<T, N> const*>(p);
+}
+template <int N, class T>
+TILEFOUNDRY_DEVICE void store_pack(T* p, Pack<T, N> const& pack) {
+  *reinterpret_cast<Pack<T, N>*>(p) = pack;
+}
+
+/// Length of the run of consecutive storage at the head of a row-major walk, 1 when unknown.
+template <class Offsets>
+TILEFOUNDRY_HOST_DEVICE constexpr int contiguous_run() {
+  if constexpr (!cute::is_static<Offsets>::value) {
+    return 1;
+  } else {
+    using First = decltype(cute::get<0>(cute::flatten(cute::make_tuple(Offsets{}.stride()))));
+    using Extent = decltype(cute::get<0>(cute::flatten(cute::make_tuple(Offsets{}.shape()))));
+    return First::value == 1 ? Extent::value : 1;
+  }
+}
+
+/// Largest power of two that divides `run` and every stride in SL other than 1, so that packs of it start
+/// aligned.
+template <class SL, int... k>
+TILEFOUNDRY_HOST_DEVICE constexpr int aligned_run(int run, cute::seq<k...>) {
+  using Traits = ShardTraits<SL>;
+  int n = run & -run;
+  int const strides[] = {Traits::template stride<k>..., 1};
+  int const extents[] = {Traits::template extent<k>..., 1};
+  for (int i = 0; i < Traits::modes; ++i) {
+    if (strides[i] == 1 || extents[i] == 1) continue;
+    if (strides[i] < 0) return 1;
+    while (n > 1 && strides[i] % n != 0) n /= 2;
+  }
+  // A split mode of stride 1 starts instances one element apart.
+  for (int axis = 0; axis < Traits::axes; ++axis) {
+    int const mode = Traits::split(axis);
+    if (mode >= 0 && extents[mode] != 1 && strides[mode] % n != 0) return 1;
+  }
+  return n;
+}
+
+/// Elements that one access may move for a tensor whose base is 16-byte aligned.
+template <class T>
+TILEFOUNDRY_HOST_DEVICE constexpr int pack_size() {
+  using SL = typename T::shard_layout_type;
+  using Value = typename T::value_type;
+  constexpr int limit = 16 / static_cast<int>(sizeof(Value));
+  constexpr int run = contiguous_run<typename FragmentOf<T>::Offsets>();
+  int const n = aligned_run<SL>(run, cute::make_seq<ShardTraits<SL>::modes>{});
+  return n < limit ? n : limit;
+}
+
+}  // namespace detail
+}  // namespace TILEFOUNDRY_UNIT
+}  // namespace tilefoundry

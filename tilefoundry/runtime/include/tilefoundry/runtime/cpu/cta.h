@@ -1,0 +1,221 @@
+// One CTA whose instances are fibres: they switch at barriers and exchanges, in the order of their ids.
+#pragma once
+
+#include <tilefoundry/runtime/cpu/fibre.h>
+
+#include <cstring>
+#include <exception>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tilefoundry {
+inline namespace TILEFOUNDRY_UNIT {
+namespace target {
+
+class Cta;
+
+/// Who runs: what program_id and program_dim answer. Outside a launch, the only instance of one.
+struct Instance {
+  int cta = 0;
+  int ctas = 1;
+  int thread = 0;
+  int threads = 1;
+  char* shared = nullptr;
+  Cta* fibres = nullptr;  ///< null when instances run one after the other
+};
+
+inline thread_local Instance const kOutside{};
+inline thread_local Instance const* current = nullptr;
+
+inline Instance const& instance() { return current ? *current : kOutside; }
+
+/// A failed instance, told by its coordinates.
+inline std::runtime_error located(Instance const& at, std::string const& what) {
+  return std::runtime_error("instance (cta " + std::to_string(at.cta) + ", thread " +
+                            std::to_string(at.thread) + "): " + what);
+}
+
+inline std::exception_ptr located_current_exception(Instance const& at) {
+  try {
+    throw;
+  } catch (std::exception const& error) {
+    return std::make_exception_ptr(located(at, error.what()));
+  } catch (...) {
+    return std::make_exception_ptr(located(at, "an exception that is not a std::exception"));
+  }
+}
+
+class Cta {
+ public:
+  static constexpr size_t kExchangeBytes = 16;
+
+  /// Runs `body` as every instance. @throws what an instance threw first, or the report of a divergent
+  /// barrier
+  template <class Body>
+  void run(Instance const& whole, Body const& body) {
+    start(whole);
+    body_ = &body;
+    call_ = [](void const* b) { (*static_cast<Body const*>(b))(); };
+    current = &fibres_[0].instance;
+    running_ = 0;
+    fibre::switch_stack(&outside_, fibres_[0].stack);
+    current = nullptr;
+    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+  }
+
+  void barrier() { wait(cta_barrier_, threads(), "the CTA barrier"); }
+
+  void named_barrier(int id, int count) { wait(named_[id], count, "a named barrier"); }
+
+  void warp_barrier(unsigned mask) {
+    int const warp = running_ / 32;
+    int const present = threads() - 32 * warp;
+    if (present < 32) mask &= (1u << present) - 1u;
+    wait(warp_[{warp, mask}], __builtin_popcount(mask), "a warp barrier");
+  }
+
+  /// The value that the lane `distance` away (by exclusive or) passed to the same call.
+  template <class T>
+  T shuffle_xor(T value, int distance) {
+    static_assert(sizeof(T) <= kExchangeBytes, "shuffle: the value is too large");
+    Fibre& self = fibres_[running_];
+    // Two buffers in turn: nobody reaches the next exchange in this buffer before all have met in the other
+    // one.
+    char* const buffer = exchange_[self.turn ^= 1].data();
+    std::memcpy(buffer + kExchangeBytes * static_cast<size_t>(running_), &value, sizeof value);
+    warp_barrier(0xffffffffu);
+    int const partner = running_ ^ distance;
+    if (partner < threads())
+      std::memcpy(&value, buffer + kExchangeBytes * static_cast<size_t>(partner), sizeof value);
+    return value;
+  }
+
+ private:
+  struct Barrier {
+    int arrived = 0;
+    unsigned generation = 0;
+  };
+
+  struct Fibre {
+    Instance instance;
+    void* stack = nullptr;
+    char const* waits_at = nullptr;
+    int next = 0;  // the following live fibre
+    int turn = 0;
+  };
+
+  struct Cancelled {};  // unwinds the other instances once one has failed
+
+  int threads() const { return static_cast<int>(fibres_.size()); }
+
+  void start(Instance const& whole) {
+    stacks_.reserve(whole.threads);
+    fibres_.assign(static_cast<size_t>(whole.threads), Fibre{});
+    for (int i = 0; i < whole.threads; ++i) {
+      Fibre& f = fibres_[i];
+      f.instance = whole;
+      f.instance.thread = i;
+      f.instance.fibres = this;
+      f.stack = fibre::prepare_stack(stacks_.top(i), [] { current->fibres->main(); });
+      f.next = (i + 1) % whole.threads;
+    }
+    for (auto& buffer : exchange_) buffer.resize(kExchangeBytes * fibres_.size());
+    cta_barrier_ = Barrier{};
+    for (Barrier& b : named_) b = Barrier{};
+    warp_.clear();
+    alive_ = whole.threads;
+    blocked_ = 0;
+    previous_ = whole.threads - 1;
+    cancelled_ = false;
+  }
+
+  [[noreturn]] void main() {
+    try {
+      call_(body_);
+    } catch (Cancelled const&) {
+    } catch (...) {
+      if (!error_) error_ = located_current_exception(fibres_[running_].instance);
+      cancelled_ = true;
+    }
+    finish();
+  }
+
+  [[noreturn]] void finish() {
+    Fibre& self = fibres_[running_];
+    self.waits_at = "its end";
+    --alive_;
+    if (alive_ > 0 && blocked_ == alive_ && !cancelled_) diverged();
+    void* scrap;
+    if (alive_ == 0) {
+      fibre::switch_stack(&scrap, outside_);
+    } else {
+      fibres_[previous_].next = self.next;
+      resume(self.next, &scrap);
+    }
+    std::terminate();  // nothing returns to a finished fibre
+  }
+
+  void wait(Barrier& barrier, int expected, char const* name) {
+    if (cancelled_) throw Cancelled{};
+    if (++barrier.arrived == expected) {
+      barrier.arrived = 0;
+      ++barrier.generation;
+      blocked_ -= expected - 1;
+      return;
+    }
+    Fibre& self = fibres_[running_];
+    unsigned const generation = barrier.generation;
+    self.waits_at = name;
+    ++blocked_;
+    if (blocked_ == alive_) diverged();
+    while (barrier.generation == generation) {
+      if (cancelled_) throw Cancelled{};
+      previous_ = running_;
+      resume(self.next, &self.stack);
+    }
+    self.waits_at = nullptr;
+  }
+
+  void resume(int next, void** save) {
+    running_ = next;
+    current = &fibres_[next].instance;
+    fibre::switch_stack(save, fibres_[next].stack);
+  }
+
+  /// Every live instance waits: report where, and unwind them.
+  void diverged() {
+    std::string text = "barrier divergence in CTA " + std::to_string(fibres_[0].instance.cta) + ":";
+    for (int i = 0, n = threads(); i < n;) {
+      int last = i;
+      while (last + 1 < n && fibres_[last + 1].waits_at == fibres_[i].waits_at) ++last;
+      text += (i ? ", " : " ") + std::string(i == last ? "thread " : "threads ") + std::to_string(i);
+      if (last > i) text += "-" + std::to_string(last);
+      text += std::string(i == last ? " is at " : " are at ") + fibres_[i].waits_at;
+      i = last + 1;
+    }
+    if (!error_) error_ = std::make_exception_ptr(std::runtime_error(text));
+    cancelled_ = true;
+  }
+
+  fibre::Stacks stacks_;
+  std::vector<Fibre> fibres_;
+  std::vector<char> exchange_[2];
+  Barrier cta_barrier_, named_[16];
+  std::map<std::pair<int, unsigned>, Barrier> warp_;
+  void const* body_ = nullptr;
+  void (*call_)(void const*) = nullptr;
+  void* outside_ = nullptr;
+  int running_ = 0;
+  int previous_ = 0;  // the live fibre before the running one
+  int alive_ = 0;
+  int blocked_ = 0;
+  bool cancelled_ = false;
+  std::exception_ptr error_;
+};
+
+}  // namespace target
+}  // namespace TILEFOUNDRY_UNIT
+}  // namespace tilefoundry

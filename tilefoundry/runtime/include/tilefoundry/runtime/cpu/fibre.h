@@ -1,0 +1,119 @@
+// Stacks and the register switch of fibres. A switch is a function call that returns on another stack: only
+// what the calling convention preserves is saved, and there is no system call.
+#pragma once
+
+#include <sys/mman.h>
+#include <tilefoundry/runtime/core/config.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+namespace tilefoundry {
+inline namespace TILEFOUNDRY_UNIT {
+namespace fibre {
+
+/// Leaves the running stack, storing where it stands in *from, and continues at `to`.
+__attribute__((noinline)) inline void switch_stack(void** from, void* to) {
+#if defined(__x86_64__)
+  // rbp cannot be named as clobbered where it is the frame pointer. The 128 bytes below rsp may hold this
+  // frame's data.
+  asm volatile(
+      "leaq -128(%%rsp), %%rsp\n\t"
+      "pushq %%rbp\n\t"
+      "leaq 1f(%%rip), %%rax\n\t"
+      "pushq %%rax\n\t"
+      "movq %%rsp, (%0)\n\t"
+      "movq %1, %%rsp\n\t"
+      "popq %%rax\n\t"
+      "jmpq *%%rax\n"
+      "1:\n\t"
+      "popq %%rbp\n\t"
+      "leaq 128(%%rsp), %%rsp"
+      : "+D"(from), "+S"(to)
+      :
+      : "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "cc", "memory");
+#elif defined(__aarch64__)
+  register void** from_register asm("x0") = from;
+  register void* to_register asm("x1") = to;
+  asm volatile(
+      "adr x17, 1f\n\t"
+      "stp x29, x17, [sp, #-16]!\n\t"
+      "mov x16, sp\n\t"
+      "str x16, [x0]\n\t"
+      "mov sp, x1\n\t"
+      "ldp x29, x17, [sp], #16\n\t"
+      "br x17\n"
+      "1:\n\t"
+      "hint #36"
+      : "+r"(from_register), "+r"(to_register)
+      :
+      : "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16",
+        "x17", "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x30", "v8", "v9", "v10",
+        "v11", "v12", "v13", "v14", "v15", "cc", "memory");
+#else
+#error "TileFoundry: fibres need x86-64 or aarch64"
+#endif
+}
+
+/// Prepares a stack so that switching to the result calls `entry`, which must not return.
+inline void* prepare_stack(char* top, void (*entry)()) {
+  void** slots = reinterpret_cast<void**>(top);
+#if defined(__x86_64__)
+  slots[-1] = nullptr;  // where a debugger's walk ends
+  slots[-2] = nullptr;  // entry's return address; at entry rsp is 8 below a multiple of 16
+  slots[-3] = nullptr;
+  slots[-4] = reinterpret_cast<void*>(entry);
+  return slots - 4;
+#else
+  slots[-2] = nullptr;
+  slots[-1] = reinterpret_cast<void*>(entry);
+  return slots - 2;
+#endif
+}
+
+/// Stacks of equal size, each above a page that faults; memory is used only where a stack has been touched.
+class Stacks {
+ public:
+  static constexpr size_t kBytes = 256 * 1024;
+
+  Stacks() = default;
+  Stacks(Stacks const&) = delete;
+  Stacks& operator=(Stacks const&) = delete;
+  ~Stacks() { release(); }
+
+  /// Makes at least `count` stacks available; those in use must be none.
+  void reserve(int count) {
+    if (count <= count_) return;
+    release();
+    size_t const page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    size_t const pitch = kBytes + page;
+    void* const base = mmap(nullptr, pitch * static_cast<size_t>(count), PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (base == MAP_FAILED) throw std::bad_alloc();
+    base_ = static_cast<char*>(base);
+    pitch_ = pitch;
+    count_ = count;
+    for (int i = 0; i < count; ++i) {
+      if (mprotect(base_ + static_cast<size_t>(i) * pitch_, page, PROT_NONE) != 0) throw std::bad_alloc();
+    }
+  }
+
+  char* top(int i) const { return base_ + static_cast<size_t>(i + 1) * pitch_; }
+
+ private:
+  void release() {
+    if (base_) munmap(base_, pitch_ * static_cast<size_t>(count_));
+    base_ = nullptr;
+    count_ = 0;
+  }
+
+  char* base_ = nullptr;
+  size_t pitch_ = 0;
+  int count_ = 0;
+};
+
+}  // namespace fibre
+}  // namespace TILEFOUNDRY_UNIT
+}  // namespace tilefoundry

@@ -1,0 +1,13 @@
+// The kernel surface for the CPU. Include <tilefoundry/runtime.h> instead.
+#pragma once
+
+#include <tilefoundry/runtime/core/copy.h>
+#include <tilefoundry/runtime/core/elementwise.h>
+#include <tilefoundry/runtime/core/index.h>
+#include <tilefoundry/runtime/core/mma.h>
+#include <tilefoundry/runtime/core/pipeline.h>
+#include <tilefoundry/runtime/core/reduce.h>
+#include <tilefoundry/runtime/core/sync.h>
+#include <tilefoundry/runtime/core/tensors.h>
+#include <tilefoundry/runtime/core/tile.h>
+#include <tilefoundry/runtime/cpu/launch.h>

@@ -1,0 +1,112 @@
+// What the core headers ask of a target, for CUDA: ids, barriers, shuffles, shared memory, asynchronous
+// copies.
+#pragma once
+
+#include <tilefoundry/runtime/core/config.h>
+
+#include <cstdint>
+
+namespace tilefoundry {
+inline namespace TILEFOUNDRY_UNIT {
+namespace target {
+
+#if defined(__CUDA_ARCH__)
+TILEFOUNDRY_DEVICE int cta_id() {
+  return static_cast<int>(blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z));
+}
+TILEFOUNDRY_DEVICE int cta_count() { return static_cast<int>(gridDim.x * gridDim.y * gridDim.z); }
+TILEFOUNDRY_DEVICE int thread_id() {
+  return static_cast<int>(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z));
+}
+TILEFOUNDRY_DEVICE int thread_count() { return static_cast<int>(blockDim.x * blockDim.y * blockDim.z); }
+#else
+// Layout helpers also compile for the host; only a running kernel has ids.
+int cta_id();
+int cta_count();
+int thread_id();
+int thread_count();
+#endif
+
+TILEFOUNDRY_DEVICE char* shared_base() {
+  extern __shared__ __align__(128) char tilefoundry_shared[];
+  return tilefoundry_shared;
+}
+
+TILEFOUNDRY_DEVICE void barrier() { __syncthreads(); }
+TILEFOUNDRY_DEVICE void warp_barrier(unsigned mask) { __syncwarp(mask); }
+TILEFOUNDRY_DEVICE void named_barrier(int id, int count) {
+  asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(count) : "memory");
+}
+
+/// The value that the lane `distance` away (by exclusive or) passed; `members` are the lanes that take part.
+template <class T>
+TILEFOUNDRY_DEVICE T shuffle_xor(T value, int distance, unsigned members) {
+  return __shfl_xor_sync(members, value, distance);
+}
+
+/// Integer division by zero has no defined result on a GPU, as in torch.
+TILEFOUNDRY_DEVICE void integer_division_by_zero() {}
+
+TILEFOUNDRY_DEVICE float max_nan(float a, float b) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  float r;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
+  return r;
+#else
+  return a != a ? a : b != b ? b : a < b ? b : a;
+#endif
+}
+
+TILEFOUNDRY_DEVICE float min_nan(float a, float b) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  float r;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
+  return r;
+#else
+  return a != a ? a : b != b ? b : b < a ? b : a;
+#endif
+}
+
+TILEFOUNDRY_DEVICE uint32_t shared_address(void const* p) {
+  return static_cast<uint32_t>(__cvta_generic_to_shared(p));
+}
+
+/// Copies `valid` of `Bytes` bytes to shared memory and zeroes the rest; both addresses are multiples of
+/// `Bytes`.
+template <int Bytes>
+TILEFOUNDRY_DEVICE void async_copy(void* dst, void const* src, int valid) {
+  static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "cp.async moves 4, 8 or 16 bytes");
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  // 16-byte copies bypass L1 (cg), which the others cannot.
+  if constexpr (Bytes == 16) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(dst)), "l"(src),
+                 "r"(valid)
+                 : "memory");
+  } else {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared_address(dst)), "l"(src),
+                 "n"(Bytes), "r"(valid)
+                 : "memory");
+  }
+#else
+  for (int i = 0; i < Bytes; ++i) {
+    static_cast<char*>(dst)[i] = i < valid ? static_cast<char const*>(src)[i] : char(0);
+  }
+#endif
+}
+
+TILEFOUNDRY_DEVICE void async_commit() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+template <int Pending>
+TILEFOUNDRY_DEVICE void async_wait() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
+#endif
+}
+
+}  // namespace target
+}  // namespace TILEFOUNDRY_UNIT
+}  // namespace tilefoundry
