@@ -17,7 +17,7 @@ struct CpuKernel {
 
   /// Runs to completion; `device` is always the host.
   void launch(int /*device*/, const Launch& launch) const {
-    (launch.vector ? vector : general)(launch.args, grid_of(launch, cpu::worker_count()));
+    (launch.vector ? vector : general)(launch.args, grid_of(launch, worker_count()));
   }
 };
 
