@@ -66,6 +66,7 @@ def test_every_rule_has_a_planted_violation() -> None:
         ('py_library(name = "l", srcs = glob(["**/*.py"]))', []),
         ('[py_library(name = n, srcs = ["%s.py" % n]) for n in ["a", "sub/b"]]', []),
         ('py_library(name = "l", srcs = ["a.py"])', ["tools/x/sub/b.py"]),
+        ('py_library(name = "l", srcs = glob(["*.py"]))', ["tools/x/sub/b.py"]),
         ('[f(n, "{}".format(n)) for n in []]', ["tools/x/a.py", "tools/x/sub/b.py"]),
     ],
 )

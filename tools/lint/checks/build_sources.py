@@ -1,7 +1,6 @@
 """Every source file is in a Bazel target: what no target names is neither built nor tested."""
 
 import ast
-import fnmatch
 import re
 from pathlib import PurePosixPath
 
@@ -11,12 +10,13 @@ NAME = "build sources"
 
 _FOLDERS = ("tilefoundry/", "tools/", "tests/", "examples/", "third_party/")
 _KINDS = ("python", "cpp", "shell")
+_GLOB = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*"}
 
 
 def find(workspace: Workspace) -> list[str]:
     """One finding for each source that its package's BUILD file does not name, by itself or by a pattern."""
     packages = {str(PurePosixPath(f).parent): f for f in workspace.files if f.endswith("/BUILD.bazel")}
-    patterns: dict[str, list[str]] = {}
+    patterns: dict[str, list[re.Pattern[str]]] = {}
     found = []
     for file in workspace.of_kind(*_KINDS):
         if not file.startswith(_FOLDERS):
@@ -27,17 +27,21 @@ def find(workspace: Workspace) -> list[str]:
             continue
         build = packages[package]
         if build not in patterns:
-            patterns[build] = _strings(workspace.text(build))
+            patterns[build] = _patterns(workspace.text(build))
         name = str(PurePosixPath(file).relative_to(package))
-        if not any(fnmatch.fnmatchcase(name, p) for p in patterns[build]):
+        if not any(p.fullmatch(name) for p in patterns[build]):
             found.append(f"{file}: {build} does not name it, so nothing builds or tests it")
     return found
 
 
-def _strings(build: str) -> list[str]:
-    """The string literals of a BUILD file as file patterns; a format's gap stands for anything."""
+def _patterns(build: str) -> list[re.Pattern[str]]:
+    """The string literals of a BUILD file, read as Bazel reads glob patterns; a format's gap stands for any part."""
     literals = (n.value for n in ast.walk(ast.parse(build)) if isinstance(n, ast.Constant) and isinstance(n.value, str))
-    # fnmatch's `*` crosses folders, as Bazel's `**/` does, whose match may be empty.
-    filled = [re.sub(r"%s|\{\w*\}", "*", s).removeprefix(":") for s in literals]
-    # A lone gap ("{}") would match every file.
-    return [p for s in filled for p in (s, s.replace("**/", "")) if p.strip("*")]
+    found = []
+    for text in literals:
+        named = re.sub(r"%s|\{\w*\}", "**", text.removeprefix(":"))
+        # A lone gap ("{}") would match every file.
+        if named.strip("*"):
+            parts = re.split(r"(\*\*/|\*\*|\*)", named)
+            found.append(re.compile("".join(_GLOB.get(part, re.escape(part)) for part in parts)))
+    return found
