@@ -1,0 +1,102 @@
+"""The bundle's runner over CPU libraries, and the archive's bytes."""
+
+from __future__ import annotations
+
+import io
+import os
+import tarfile
+from pathlib import Path
+
+import pytest
+import torch
+
+import tilefoundry
+from examples.attention.program import attention_module
+from tools.device_bundle import programs
+from tools.device_bundle.correctness import VIEWS, judge
+from tools.device_bundle.kernels import AttentionLibrary
+from tools.device_bundle.main import main
+from tools.device_bundle.pack import pack
+from tools.device_bundle.programs import Variant, variant_of
+
+CPU = torch.device("cpu")
+
+
+def library(head_dim: int, dtype: str, causal: bool, kernel: object) -> AttentionLibrary:
+    return AttentionLibrary("attention", Variant(head_dim, dtype, causal), kernel)  # type: ignore[arg-type]
+
+
+def wrong(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, out: torch.Tensor) -> torch.Tensor:
+    return out.copy_(v)
+
+
+@pytest.mark.parametrize(("dtype", "causal"), [("f32", False), ("bf16", True)])
+def test_a_right_kernel_passes_every_view(dtype: str, causal: bool) -> None:
+    kernel = tilefoundry.jit(attention_module(32, dtype, causal), target="cpu")
+    verdict = judge(library(32, dtype, causal, kernel), CPU, (1, 65))
+    assert verdict.failures == ()
+    assert verdict.cases == 2 * len(VIEWS)
+    assert 0 < verdict.worst <= verdict.bound
+
+
+def test_a_wrong_kernel_and_one_that_writes_beside_its_output_fail() -> None:
+    assert judge(library(32, "f32", False, wrong), CPU, (7,)).failures
+
+    def beside(*tensors: torch.Tensor) -> torch.Tensor:
+        *_, out = tensors
+        out.as_strided(out.shape, out.stride(), out.storage_offset() - out.stride(1))[:, 0] = 0
+        return wrong(*tensors)
+
+    failures = judge(library(32, "f32", False, beside), CPU, (7,)).failures
+    assert any("wrote outside its output" in failure for failure in failures)
+
+
+def test_the_runner_over_cpu_libraries(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kernels = tmp_path / "kernels"
+    kernels.mkdir()
+    built = tilefoundry.jit(attention_module(64, "f32", True), target="cpu")
+    assert built.linked is not None
+    (kernels / "attention_d64_f32_causal.so").write_bytes(Path(built.linked.library).read_bytes())
+    program = tmp_path / "tests/some_test"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho broken; exit 3\n")
+    program.chmod(0o755)
+    assert main(["--bundle", str(tmp_path), "--device", "cpu", "correctness"]) == 0
+    assert main(["--bundle", str(tmp_path), "--device", "cpu"]) == 1
+    output = capsys.readouterr().out
+    assert "some_test     FAIL (exit code 3)" in output
+    assert "attention_d64_f32_causal  8      " in output
+    assert "1×2×96×64" in output
+    assert output.rstrip().endswith("FAIL")
+
+
+def test_a_bundle_without_libraries_says_so(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="holds no library named attention_d<dim>_<dtype>"):
+        main(["--bundle", str(tmp_path), "--device", "cpu", "bench"])
+
+
+def test_the_archive_depends_on_contents_and_places_alone(tmp_path: Path) -> None:
+    a, b = tmp_path / "a", tmp_path / "b"
+    a.write_text("one")
+    b.write_text("two")
+    first = pack(f"0644\tx/a\t{a}\n0755\trun.sh\t{b}")
+    os.utime(a, (1, 1))
+    assert pack(f"0755\trun.sh\t{b}\n0644\tx/a\t{a}") == first
+    with tarfile.open(fileobj=io.BytesIO(first)) as archive:
+        assert [(m.name, m.mode, m.mtime, m.uid) for m in archive] == [("run.sh", 0o755, 0, 0), ("x/a", 0o644, 0, 0)]
+    with pytest.raises(ValueError, match="two files for x/a"):
+        pack(f"0644\tx/a\t{a}\n0644\tx/a\t{b}")
+
+
+def test_the_archive_has_a_limit(tmp_path: Path) -> None:
+    (tmp_path / "large").write_bytes(bytes(41 << 20))
+    with pytest.raises(ValueError, match="more than 41943040"):
+        pack(f"0644\tlarge\t{tmp_path / 'large'}")
+
+
+def test_names_of_programs() -> None:
+    assert variant_of("attention_d64_bf16_causal") == Variant(64, "bf16", True)
+    assert variant_of("attention_d64_f64") is None
+    assert programs.attention_d32_f32.entry == "attention"
+    with pytest.raises(AttributeError, match="no attribute 'softmax'"):
+        _ = programs.softmax

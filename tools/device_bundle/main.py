@@ -1,0 +1,113 @@
+"""Runs a device bundle: `run.sh [correctness|bench|tests|all]`. The tables come last; exit code 1 if anything failed.
+
+correctness   every attention library against f64
+bench         their times beside torch's cuDNN and flash attention
+tests         the GPU test programs
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from tools.device_bundle.bench import Timing, measure, sizes_for
+from tools.device_bundle.correctness import LENGTHS, Verdict, judge
+from tools.device_bundle.kernels import AttentionLibrary, attention_libraries
+
+_DRY_LENGTHS = (1, 65)
+_TEST_SECONDS = 300
+
+
+def main(argv: Sequence[str]) -> int:
+    """Parses the options, runs the parts that were asked for, and prints their tables."""
+    parser = argparse.ArgumentParser(prog="run.sh", description="Checks and times the kernels of this bundle.")
+    parser.add_argument("part", nargs="?", default="all", choices=("correctness", "bench", "tests", "all"))
+    parser.add_argument("--bundle", type=Path, required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"), help="cpu: a dry run over CPU libraries")
+    options = parser.parse_args(argv)
+    if options.device == "cuda" and not torch.cuda.is_available():
+        parser.error("torch sees no GPU; --device cpu runs a bundle of CPU libraries")
+    device = torch.device(options.device)
+    _print_machine(device)
+
+    wanted = ("correctness", "bench", "tests") if options.part == "all" else (options.part,)
+    tables, passed = [], True
+    if "tests" in wanted:
+        rows, good = _run_tests(options.bundle / "tests")
+        tables.append(_table(("test program", "result"), rows))
+        passed &= good
+    if "correctness" in wanted or "bench" in wanted:
+        libraries = attention_libraries(options.bundle / "kernels")
+        if "correctness" in wanted:
+            verdicts = [_judge(library, device) for library in libraries]
+            tables.append(_table(("library", "cases", "worst rel_l2", "bound", "result"), map(_verdict_row, verdicts)))
+            passed &= not any(verdict.failures for verdict in verdicts)
+        if "bench" in wanted:
+            timings = [t for library in libraries for t in measure(library, device, sizes_for(library, device))]
+            head = ("library", "B×H×S×D", "ours µs", "TFLOP/s", "cuDNN µs", "cuDNN/ours", "flash µs", "flash/ours")
+            tables.append(_table(head, map(_timing_row, timings)))
+    print("\n" + "\n\n".join(tables) + f"\n\n{'PASS' if passed else 'FAIL'}")
+    return 0 if passed else 1
+
+
+def _print_machine(device: torch.device) -> None:
+    name = torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU"
+    print(f"{name}, torch {torch.__version__}, CUDA {torch.version.cuda}, Python {sys.version.split()[0]}", flush=True)
+
+
+def _judge(library: AttentionLibrary, device: torch.device) -> Verdict:
+    verdict = judge(library, device, LENGTHS if device.type == "cuda" else _DRY_LENGTHS)
+    for failure in verdict.failures:
+        print(f"{library.name}: {failure}", flush=True)
+    return verdict
+
+
+def _run_tests(folder: Path) -> tuple[list[tuple[str, ...]], bool]:
+    rows: list[tuple[str, ...]] = []
+    passed = True
+    for program in sorted(folder.iterdir()) if folder.is_dir() else []:
+        try:
+            done = subprocess.run(
+                [program], capture_output=True, text=True, errors="replace", timeout=_TEST_SECONDS, check=False
+            )
+            result = "PASS" if done.returncode == 0 else f"FAIL (exit code {done.returncode})"
+            output = done.stdout + done.stderr
+        except subprocess.TimeoutExpired:
+            result, output = f"FAIL (longer than {_TEST_SECONDS} s)", ""
+        if result != "PASS":
+            print(f"---- {program.name}\n{output[-4000:]}", flush=True)
+            passed = False
+        rows.append((program.name, result))
+    return rows, passed
+
+
+def _verdict_row(verdict: Verdict) -> tuple[str, ...]:
+    result = f"FAIL ({len(verdict.failures)} cases)" if verdict.failures else "PASS"
+    return verdict.library, str(verdict.cases), f"{verdict.worst:.2e}", f"{verdict.bound:.0e}", result
+
+
+def _timing_row(timing: Timing) -> tuple[str, ...]:
+    def peer(name: str) -> tuple[str, str]:
+        seconds = timing.peers[name]
+        return ("-", "-") if seconds is None else (f"{seconds * 1e6:.1f}", f"{seconds / timing.ours:.3f}")
+
+    size = "×".join(map(str, timing.size))
+    rate = f"{timing.flops / timing.ours / 1e12:.2f}"
+    return timing.library, size, f"{timing.ours * 1e6:.1f}", rate, *peer("cuDNN"), *peer("flash")
+
+
+def _table(head: tuple[str, ...], rows: object) -> str:
+    lines = [head, *rows]  # type: ignore[misc]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
