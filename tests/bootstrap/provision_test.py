@@ -30,7 +30,8 @@ def cache() -> Iterator[Path]:
 
 def _start(cache: Path, *arguments: str) -> subprocess.Popen[str]:
     environment = {**os.environ, "BAZELW_CACHE": str(cache), "BAZELW_PROVISION": "always"}
-    environment.pop("BAZEL", None)
+    for name in ("BAZEL", "TEST_TMPDIR"):  # the Bazel that runs this test is not to be seen
+        environment.pop(name, None)
     command = [str(_CHECKOUT / "bazelw"), *arguments]
     pipe = subprocess.PIPE
     return subprocess.Popen(
