@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds targets twice from nothing, in two folders and two output bases, and compares every file that they give.
-#   tools/ci/byte_identity.sh [BUILD OPTION...] //target...
+#   tools/ci/byte_identity.sh [--OPTION=VALUE...] //target...
 # Fails when a file differs, or when the file that differs by design, which is always built too, does not.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
@@ -8,7 +8,7 @@ work=$root/.bazel/byte_identity
 control=//tools/ci:differs
 control_file=tools/ci/differs.txt
 
-[ $# -ge 1 ] || { echo "usage: byte_identity.sh [BUILD OPTION...] TARGET..." >&2; exit 2; }
+[ $# -ge 1 ] || { echo "usage: byte_identity.sh [--OPTION=VALUE...] TARGET..." >&2; exit 2; }
 options=(--disk_cache= --remote_cache=)
 targets=()
 for argument in "$@"; do
@@ -50,7 +50,7 @@ mkdir -p "$work"
 build one > "$work/one.txt"
 TZ=Asia/Tokyo LC_ALL=C.UTF-8 build another/place > "$work/another.txt"
 
-differing=$(diff "$work/one.txt" "$work/another.txt" | sed -n 's/^[<>] [0-9a-f]*  //p' | sort -u)
+differing=$({ diff "$work/one.txt" "$work/another.txt" || true; } | sed -n 's/^[<>] [0-9a-f]*  //p' | sort -u)
 control_differs=$(grep -c "/$control_file\$" <<< "$differing" || true)
 differing=$(grep -v "/$control_file\$" <<< "$differing" || true)
 [ "$control_differs" -eq 1 ] || { echo "byte_identity: $control_file came out equal: nothing was compared" >&2; exit 1; }
