@@ -72,9 +72,7 @@ def attention(head: int = 64, scale: float = 0.125, tile: int = 64) -> Module:
     m_new = binary(BinaryKind.MAX, m, call(Reduce((-1,), True, ReduceKind.MAX), s))
     p = call(Unary(UnaryKind.EXP), binary(BinaryKind.SUB, s, m_new))
     alpha = call(Unary(UnaryKind.EXP), binary(BinaryKind.SUB, m, m_new))
-    l_new = binary(
-        BinaryKind.ADD, binary(BinaryKind.MUL, total, alpha), call(Reduce((-1,), True, ReduceKind.SUM), p)
-    )
+    l_new = binary(BinaryKind.ADD, binary(BinaryKind.MUL, total, alpha), call(Reduce((-1,), True, ReduceKind.SUM), p))
     staged_p = call(Reshard(Layout((tile, tile)), "smem"), call(Cast("bf16"), p))
     weighted = call(Reshard(values, "rmem"), call(MatMul("f32"), staged_p, staged(v, j)))
     o_new = binary(BinaryKind.ADD, binary(BinaryKind.MUL, o, alpha), weighted)

@@ -204,7 +204,7 @@ def axis_levels(mesh: Mesh) -> tuple[int, ...]:
     for number in reversed(range(len(mesh.topologies))):
         level = mesh.topologies[number]
         product: Dim = 1
-        while axes and (axes[-1] == 1 or number == 0 or not dim_equal(product, level.size)):
+        while axes and (number == 0 or not dim_equal(product, level.size)):
             product = dim_mul(product, axes.pop())
             levels.append(number)
         if not dim_equal(product, level.size):

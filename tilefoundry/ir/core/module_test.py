@@ -1,0 +1,181 @@
+import dataclasses
+
+import pytest
+
+from tilefoundry.diagnostics import TileFoundryError, VerifyError
+from tilefoundry.ir.core import Call, Function, Module, Var, execution, set_executor_loader
+from tilefoundry.ir.dims import DimVar
+from tilefoundry.ir.hir import BinaryKind, GridRegionExpr, Zeros
+from tilefoundry.ir.samples import B, attention, binary, call
+from tilefoundry.ir.shard import Topology
+from tilefoundry.ir.types import CallableType, make_tensor_type
+from tilefoundry.target import CpuTarget, CudaTarget
+
+T8 = make_tensor_type((8,), "f32")
+
+
+def function(name, *params, const=()):
+    variables = tuple(Var(p, T8, is_const=p in const) for p in params)
+    return Function(name, variables, binary(BinaryKind.ADD, variables[0], variables[-1]), T8)
+
+
+@pytest.fixture
+def recorder():
+    calls = []
+
+    class Recorder:
+        def run(self, module, fn, args):
+            calls.append((module.name, fn.name, args))
+            return "value"
+
+    saved = list(execution._loaders)
+    set_executor_loader(Recorder)
+    yield calls
+    execution._loaders[:] = saved
+    execution._executors.clear()
+
+
+def test_context_is_found_through_owners():
+    leaf = Module("leaf", (function("f", "x"),))
+    none = Module("none", (), topologies=())
+    root = Module("root", (), modules=(leaf, none), target=CpuTarget(), topologies=(Topology("cta", 4),))
+    child = root.child_named("leaf")
+    assert child.resolve_target() is root.target
+    assert child.effective_topologies() == (Topology("cta", 4),)
+    assert root.child_named("none").effective_topologies() == ()
+    assert child.resolve_topology("cta").size == 4
+    with pytest.raises(ValueError, match=r"'warp' not declared(.|\n)*available levels: cta"):
+        child.resolve_topology("warp")
+    # the authored module keeps its own context
+    assert leaf.owner is None
+    with pytest.raises(ValueError, match="declares no target"):
+        leaf.resolve_target()
+
+
+def test_a_grandchild_sees_the_new_root():
+    leaf = Module("leaf", ())
+    middle = Module("middle", (), modules=(leaf,))
+    root = Module("root", (), modules=(middle,), target=CudaTarget())
+    assert root.child_named("middle").child_named("leaf").resolve_target() == CudaTarget()
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Module("m", (function("f", "x"), function("f", "x"))), "disjoint; f repeat"),
+        (lambda: Module("m", (function("f", "x"),), methods={"f": print}), "disjoint"),
+        (lambda: Module("m", (), topologies=(Topology("cta", 1), Topology("cta", 2))), "duplicate topology name"),
+        (lambda: Module("m", (), modules=(Module("c", (), target=CpuTarget()),)), "its own target"),
+        (lambda: Module("m", (), target="cuda"), "must be a Target"),
+        (lambda: Module("m", (), topologies=[Topology("cta", 1)]), "tuple of Topology"),
+        (lambda: Module("", ()), "non-empty"),
+        (lambda: Module("m", (3,)), "functions must be"),
+    ],
+)
+def test_malformed_modules_are_refused(make, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        make()
+
+
+def test_entry_and_lookup():
+    module = Module("m", (function("f", "x"), function("g", "x")), entry="g")
+    assert module.entry_function() is module.lookup("g")
+    assert module.function_named("h") == ()
+    with pytest.raises(ValueError, match=r"no function 'h'(.|\n)*f, g"):
+        module.lookup("h")
+    with pytest.raises(ValueError, match=r"no entry(.|\n)*lookup"):
+        Module("m", (function("f", "x"),)).entry_function()
+    assert module.owns(module.functions[0])
+    assert not module.owns(function("f", "x"))
+
+
+def test_weights_are_in_order_and_of_one_type():
+    module = Module("m", (function("f", "x", "w2", const=("w2",)), function("g", "x", "w1", "w2", const=("w1", "w2"))))
+    assert list(module.weights) == ["w2", "w1"]
+    other = Function("h", (Var("w2", make_tensor_type((4,), "f32"), True),), None, T8)
+    with pytest.raises(ValueError, match="'w2' is declared as"):
+        _ = Module("m", (*module.functions, other)).weights
+
+
+def test_attributes_run_functions_reach_children_and_bind_methods(recorder):
+    child = Module("child", (function("h", "x"),), entry="h")
+    module = Module(
+        "m",
+        (function("f", "x", "w", const=("w",)),),
+        modules=(child,),
+        methods={"twice": lambda self, x: (self.name, x)},
+    )
+    assert module.f(1, 2) == "value"
+    assert module.child(5) == "value"
+    assert module.twice(3) == ("m", 3)
+    assert recorder == [("m", "f", (1, 2)), ("child", "h", (5,))]
+    with pytest.raises(TypeError, match=r"every declared parameter \(x, w\)(.|\n)*load\(resource\)"):
+        module.f(1)
+    with pytest.raises(AttributeError, match=r"no function, child or method 'g'(.|\n)*f, child, twice"):
+        module.g  # noqa: B018
+    with pytest.raises(AttributeError):
+        module._hidden  # noqa: B018
+    with pytest.raises(TypeError, match="neither a method 'forward' nor an entry"):
+        module(1)
+
+
+def test_forward_wins_over_the_entry(recorder):
+    module = Module("m", (function("f", "x"),), entry="f", methods={"forward": lambda self, x: ("own", x)})
+    assert module(1) == ("own", 1)
+
+
+def test_running_without_an_executor_says_what_to_import():
+    saved = list(execution._loaders), list(execution._executors)
+    execution._loaders.clear()
+    execution._executors.clear()
+    try:
+        with pytest.raises(TileFoundryError, match="import tilefoundry"):
+            Module("m", (function("f", "x"),)).f(1)
+    finally:
+        execution._loaders[:], execution._executors[:] = saved
+
+
+def test_modules_and_functions_are_frozen():
+    module = attention()
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        module.entry = None
+    with pytest.raises(TypeError):
+        module.methods["x"] = print
+    assert module.renamed("Other").functions == module.functions
+
+
+def test_the_type_of_a_function_and_of_its_calls():
+    n, out = DimVar("n", 1, 9), make_tensor_type((DimVar("n", 1, 9) * 2,), "f32")
+    x = Var("x", make_tensor_type((n,), "f32"))
+    double = Function("double", (x,), call(Zeros(out)), out)
+    assert double.type == CallableType(out, (x.type,))
+    assert Call(double, (Var("y", make_tensor_type((4,), "f32")),)).type.shape == (8,)
+    assert Call(double, (Var("y", make_tensor_type((B,), "f32")),)).type.shape == (make_tensor_type((B * 2,)).shape)
+    for bad in (make_tensor_type((4, 4)), make_tensor_type((4,), "bf16"), make_tensor_type((9,), "f32")):
+        with pytest.raises(VerifyError, match="type mismatch"):
+            Call(double, (Var("y", bad),))
+    with pytest.raises(VerifyError, match=r"expected 1 argument\(s\) \(x\), got 0"):
+        Call(double, ())
+
+
+def test_the_body_must_have_the_declared_type():
+    x = Var("x", T8)
+    with pytest.raises(VerifyError, match="declared to return"):
+        Function("f", (x,), x, make_tensor_type((8,), "bf16"))
+    with pytest.raises(ValueError, match="declared twice"):
+        Function("f", (x, Var("x", T8)), x, T8)
+
+
+def test_a_loop_checks_its_carries():
+    from tilefoundry.ir.dims import INDEX_TYPE
+
+    i, x = Var("i", INDEX_TYPE), Var("acc", T8)
+    init = call(Zeros(T8))
+    wider = call(Zeros(make_tensor_type((8,), "f64")))
+    with pytest.raises(VerifyError, match="'acc' is carried as .* but becomes"):
+        GridRegionExpr(i, (x,), (init,), None, (wider,), 4)
+    with pytest.raises(VerifyError, match="'acc' is carried as .* but starts as"):
+        GridRegionExpr(i, (x,), (wider,), None, (x,), 4)
+    with pytest.raises(VerifyError, match="step must be at least 1"):
+        GridRegionExpr(i, (x,), (init,), None, (x,), 4, 0)
+    assert GridRegionExpr(i, (), (), init, (), 4).type == T8

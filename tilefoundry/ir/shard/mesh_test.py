@@ -1,0 +1,109 @@
+import pytest
+
+from tilefoundry.ir.dims import DimVar
+from tilefoundry.ir.samples import CTAS, THREADS
+from tilefoundry.ir.shard import (
+    ComposedLayout,
+    Layout,
+    Mesh,
+    MeshAxis,
+    Topology,
+    apply,
+    axis_levels,
+    composed,
+    make_mesh,
+    states_consistent_positions,
+)
+
+G = DimVar("G", 1, 1 << 20)
+CTA, THREAD = Topology("cta", 4), Topology("thread", 128)
+
+
+def test_a_mesh_is_row_major_unless_it_says_otherwise():
+    assert THREADS.layout == Layout((4, 8, 4), (32, 4, 1))
+    assert apply(THREADS.layout, (3, 5, 2)) == 3 * 32 + 5 * 4 + 2
+    assert Mesh((THREAD,), Layout((4, 8), (1, 4))).layout.strides == (1, 4)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Topology("cta", None), "extent must be explicit"),
+        (lambda: Topology("", 4), "non-empty"),
+        (lambda: Topology("cta", 1.5), "int or a dim"),
+        (lambda: Mesh(("cta",), Layout((4,))), "tuple of Topology"),
+        (lambda: Mesh((CTA, CTA), Layout((4, 4))), "repeat"),
+        (lambda: Mesh((CTA,), Layout((4,)), ("a", "b")), "2 names"),
+        (lambda: Mesh((CTA,), Layout((2, 2)), ("a", "a")), "repeat"),
+        (lambda: Mesh((CTA,), Layout((2, 2), (1, 1))), "injective"),
+        (lambda: MeshAxis(THREADS, 3), "axis 3"),
+        (lambda: THREADS.axis_index("q"), "no axis 'q'"),
+    ],
+)
+def test_malformed_meshes_are_refused(make, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("levels", "shape", "owners"),
+    [
+        ((THREAD,), (4, 8, 4), (0, 0, 0)),
+        ((CTA, THREAD), (2, 2, 4, 32), (0, 0, 1, 1)),
+        ((CTA, THREAD), (4, 128), (0, 1)),
+        ((CTA, THREAD), (4, 1, 128), (0, 0, 1)),
+        ((CTA, THREAD), (4, 128, 1), (0, 1, 1)),
+        ((Topology("cta", G), THREAD), (G, 4, 32), (0, 1, 1)),
+        ((Topology("cta", 1), THREAD), (1, 128), (0, 1)),
+    ],
+)
+def test_axes_are_matched_to_levels_from_the_end(levels, shape, owners):
+    assert axis_levels(Mesh(levels, Layout(shape))) == owners
+
+
+@pytest.mark.parametrize(
+    ("levels", "shape"),
+    [((CTA, THREAD), (8, 64)), ((THREAD,), (4, 8)), ((CTA, THREAD), (2, 128)), ((THREAD,), (256,))],
+)
+def test_axes_that_straddle_or_miss_a_level_are_refused(levels, shape):
+    with pytest.raises(ValueError, match="do not fit the levels"):
+        axis_levels(Mesh(levels, Layout(shape)))
+
+
+def test_positions():
+    assert states_consistent_positions(THREADS)
+    assert states_consistent_positions(CTAS)
+    assert not states_consistent_positions(Mesh((THREAD,), Layout((4, 8))))
+
+
+def test_nested_scopes_compose_outermost_first():
+    both = composed((CTAS, THREADS))
+    assert [t.name for t in both.topologies] == ["cta", "thread"]
+    assert both.names == ("c", "w", "g", "t")
+    assert both.layout.strides == (128, 32, 4, 1)
+    assert composed((THREADS,)) is THREADS
+    with pytest.raises(ValueError, match="repeat"):
+        composed((THREADS, THREADS))
+
+
+def test_slices_keep_the_parents_strides():
+    part = THREADS[1:3, 2]
+    assert part.layout == ComposedLayout(None, 32 + 8, Layout((2, 4), (32, 1)))
+    assert part.names == ("w", "t")
+    assert THREADS[:].layout.shape == (4, 8, 4)
+
+
+@pytest.mark.parametrize("index", [slice(0, 4, 2), 4, slice(2, 2), slice(0, 5), "w", (0, 0, 0, 0), True])
+def test_bad_slices_are_refused(index):
+    with pytest.raises((ValueError, TypeError)):
+        THREADS[index]
+    with pytest.raises(ValueError, match="sliced again"):
+        THREADS[0][0]
+
+
+def test_make_mesh():
+    mesh = make_mesh((4, 32), names=("w", "l"))
+    assert mesh.topologies == (Topology("thread", 128),)
+    assert MeshAxis(mesh, 1).extent == 32
+    assert MeshAxis(mesh, 1).name == "l"
+    assert MeshAxis(make_mesh((4,)), 0).name == "0"

@@ -1,0 +1,147 @@
+import pytest
+
+from tilefoundry.ir.core import Constant, ScalarPat, TensorPat, Var
+from tilefoundry.ir.core.pattern import AndPat, DimVarRangePat
+from tilefoundry.ir.dims import DimVar
+from tilefoundry.ir.samples import THREADS
+from tilefoundry.ir.shard import Broadcast, Layout, ShardLayout, Split, make_mesh
+from tilefoundry.ir.types import (
+    INDEX_TYPE,
+    DType,
+    FloatDType,
+    StorageKind,
+    TensorType,
+    TupleType,
+    UnitType,
+    make_shard_tensor_type,
+    make_tensor_type,
+    numel,
+    resolve_storage,
+    tensor_bytes,
+)
+from tilefoundry.ir.types.matching import bind_type, matches
+
+N = DimVar("N", 1, 10)
+
+
+@pytest.mark.parametrize(
+    ("name", "bits", "parts"),
+    [
+        ("f64", 64, (11, 52)),
+        ("f32", 32, (8, 23)),
+        ("f16", 16, (5, 10)),
+        ("bf16", 16, (8, 7)),
+        ("fp8e4m3", 8, (4, 3)),
+        ("fp8e5m2", 8, (5, 2)),
+        ("f8e8m0", 8, (8, 0)),
+        ("f4e2m1", 4, (2, 1)),
+    ],
+)
+def test_float_dtypes(name, bits, parts):
+    dtype = getattr(DType, name)
+    assert DType.from_name(name) is dtype
+    assert isinstance(dtype, FloatDType)
+    assert (dtype.bits, (dtype.exponent, dtype.mantissa)) == (bits, parts)
+
+
+def test_other_dtypes_and_unknown_names():
+    assert DType.i32.range == (-(2**31), 2**31 - 1)
+    assert DType.u8.range == (0, 255)
+    assert DType.bool.bits == 1
+    assert not DType.bool.is_integer
+    with pytest.raises(ValueError, match=r"unknown dtype 'float32'(.|\n)*f32"):
+        DType.from_name("float32")
+    with pytest.raises(TypeError):
+        DType.from_name(3)
+    with pytest.raises(TypeError):
+        iter(DType)
+
+
+def test_storage_names_are_exact():
+    assert resolve_storage("gmem") is StorageKind.GMEM
+    assert resolve_storage(None) is None
+    assert str(StorageKind.RMEM) == "rmem"
+    with pytest.raises(ValueError, match="unknown storage"):
+        resolve_storage("GMEM")
+    with pytest.raises(TypeError):
+        resolve_storage(2)
+
+
+def test_extents_are_stored_in_normal_form():
+    assert make_tensor_type((N + 1 - 1, N * 0 + 4), "f32").shape == (N, 4)
+    assert make_tensor_type((Constant(3, INDEX_TYPE),), "f32").shape == (3,)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: TensorType((-1,), DType.f32), "negative"),
+        (lambda: TensorType((1.0,), DType.f32), "ints and dims"),
+        (lambda: TensorType((4,), "f32"), "must be a DType"),
+        (lambda: TensorType((4,), DType.f32, None, "gmem"), "must be a StorageKind"),
+        (lambda: TensorType((4,), DType.f32, "row"), "layout or None"),
+        (lambda: TensorType((4, 4), DType.f32, Layout((16,))), "does not fit"),
+        (lambda: make_tensor_type((4,), "f32", layout=Layout((5,))), "does not fit"),
+        (
+            lambda: TensorType((4,), DType.f32, ShardLayout(Layout((8,)), (Broadcast(),) * 3, THREADS)),
+            "as many elements",
+        ),
+        (lambda: make_tensor_type((4,), storage=None), "storage must be given"),
+        (lambda: TupleType((3,)), "tuple of types"),
+    ],
+)
+def test_malformed_types_are_refused(make, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        make()
+
+
+def test_scalars():
+    assert TensorType.scalar("f32").storage is StorageKind.UMAT
+    assert TensorType.umat_scalar() == INDEX_TYPE
+    assert TensorType.umat_tensor((3,)).dtype is DType.i64
+
+
+def test_shard_tensor_types():
+    mesh = make_mesh((4, 32))
+    t = make_shard_tensor_type((8, 64), "f32", "rmem", mesh, (Split(0), Split(1)))
+    assert t.layout.shape == (4, 2, 32, 2)
+    assert make_shard_tensor_type((8, 64), "f32", "rmem").layout is None
+
+
+def test_sizes():
+    assert numel(make_tensor_type((3, 0), "f32")) == 0
+    assert tensor_bytes(TupleType((make_tensor_type((3,), "f4e2m1"), make_tensor_type((2,), "f32")))) == 2 + 8
+    assert tensor_bytes(UnitType()) == 0
+    with pytest.raises(ValueError, match="--dim N=EXTENT"):
+        tensor_bytes(make_tensor_type((N, 2), "f32"))
+
+
+def test_a_formal_without_layout_accepts_any():
+    formal = make_tensor_type((N, 4), "f32")
+    assert bind_type(formal, make_tensor_type((3, 4), "f32", "rmem", Layout((3, 4), (4, 1))), {})
+    assert not bind_type(formal, make_tensor_type((3, 4), "f32"), None)
+    assert not bind_type(formal, make_tensor_type((10, 4), "f32"), {})
+    fixed = make_tensor_type((3, 4), "f32", layout=Layout((3, 4), (1, 3)))
+    assert not bind_type(fixed, make_tensor_type((3, 4), "f32"), {})
+    bindings = {}
+    pair = TupleType((formal, formal))
+    assert bind_type(pair, TupleType((make_tensor_type((3, 4), "f32"),) * 2), bindings)
+    assert bindings == {N: 3}
+    assert not bind_type(formal, make_tensor_type((4, 4), "f32"), bindings)
+
+
+def test_patterns():
+    scalar, matrix = TensorType.scalar("f32"), make_tensor_type((2, 3), "bf16")
+    assert matches(ScalarPat(), scalar)
+    assert not matches(ScalarPat(), matrix)
+    assert matches(AndPat((TensorPat(rank=2), TensorPat(dtype="bf16"))), matrix)
+    assert not matches(TensorPat(rank=1), matrix)
+    assert not matches(TensorPat(), UnitType())
+    with pytest.raises(ValueError):
+        DimVarRangePat("N", 3, 3)
+
+
+def test_types_print_readably():
+    t = make_tensor_type((N, 4), "bf16", "smem", Layout((N, 4), (4, 1)))
+    assert str(t) == "Tensor[(N,4), bf16, (N,4):(4,1), smem]"
+    assert str(Var("x", t).type) == str(t)
