@@ -211,7 +211,7 @@ class Body:
     def _plain(self, type_: TensorType) -> str:
         layout = type_.layout
         assert isinstance(layout, Layout) and layout.strides is not None
-        return self._alias("Storage", layout_text(layout.shape, layout.strides))  # type: ignore[arg-type]  # tiles are flat
+        return self._alias("Storage", layout_text(layout.shape, layout.strides))
 
     def _whole(self, type_: TensorType) -> str:
         return self._alias("Whole", f"WholeLayout<{self._plain(type_)}>")

@@ -62,7 +62,7 @@ def mesh_text(mesh: Mesh) -> str:
     if not isinstance(layout, Layout) or layout.strides is None:
         raise CompileError(f"a fragment is held by a whole mesh, got the slice {layout}")
     levels = ", ".join(f"TopologyScope::{topology.name}" for topology in mesh.topologies)
-    return f"Mesh<{layout_text(layout.shape, layout.strides)}, {levels}>"  # type: ignore[arg-type]  # meshes are flat
+    return f"Mesh<{layout_text(layout.shape, layout.strides)}, {levels}>"
 
 
 def shard_text(layout: ShardLayout, mesh: str) -> str:
@@ -71,7 +71,7 @@ def shard_text(layout: ShardLayout, mesh: str) -> str:
     if strides is None:
         raise CompileError(f"the layout {layout} has no strides yet")
     attrs = ", ".join(_attr_text(attr) for attr in layout.attrs)
-    return f"ShardLayout<{layout_text(layout.layout.shape, strides)}, cute::tuple<{attrs}>, {mesh}>"  # type: ignore[arg-type]
+    return f"ShardLayout<{layout_text(layout.layout.shape, strides)}, cute::tuple<{attrs}>, {mesh}>"
 
 
 def _attr_text(attr: ShardAttr) -> str:
