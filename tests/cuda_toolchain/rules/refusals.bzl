@@ -1,6 +1,6 @@
 """Targets that @rules_cuda must refuse, each with the message that it must give."""
 
-load("@rules_cuda//cuda:defs.bzl", "cuda_library")
+load("@rules_cuda//cuda:defs.bzl", "cuda_library", "requires_cuda")
 load(":analysis_test.bzl", "refusal_test")
 
 # {name: (the wrong architecture, what the message says of it)}
@@ -26,6 +26,7 @@ def refusals(name):
             srcs = ["many_registers.cu"],
             archs = [arch],
             tags = ["manual"],
+            target_compatible_with = requires_cuda(),
         )
         refusal_test(
             name = case + "_test",
@@ -38,6 +39,7 @@ def refusals(name):
         name = "missing_rdc",
         srcs = ["many_registers.cu"],
         tags = ["manual"],
+        target_compatible_with = requires_cuda(),
         deps = [":quadruple"],
     )
     refusal_test(
