@@ -32,6 +32,9 @@ def subscript(p: Parser, node: ast.AST) -> object:
     if value is Tensor or value is ConstTensor:
         items = p.evaluate(node.slice)
         return Tensor[items] if value is Tensor else ConstTensor[items]
+    if value is tuple:  # a return annotation under postponed evaluation
+        items = p.evaluate(node.slice)
+        return items if isinstance(items, tuple) else (items,)
     if isinstance(value, Expr):
         return _tensor_slice(p, node, value)
     if isinstance(value, (tuple, list, dict, str)):
