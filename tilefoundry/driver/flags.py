@@ -88,7 +88,9 @@ def cuda_kernel(
 
 
 def _with_toolkit(toolchain: HostToolchain, toolkit: CudaToolkit) -> HostToolchain:
-    """The toolchain with CUDA headers of the compiler that compiles, in case others are found first."""
+    """The toolchain with CUDA headers of the compiler that compiles, when it has some, in case others are found first."""
+    if not (toolkit.root / "include" / "cuda.h").is_file():
+        return toolchain
     others = [p for p in toolchain.include if not (p / "cuda.h").is_file() and p.name != "cccl"]
     return HostToolchain(toolchain.cxx, (*others, *toolkit.include), toolchain.ffi_library)
 

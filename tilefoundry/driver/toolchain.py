@@ -18,7 +18,8 @@ from tvm_ffi import libinfo
 
 from tilefoundry.diagnostics import CompileError
 
-PACKAGE = Path(__file__).resolve().parents[1]
+# not resolved: in runfiles, only what a build declares is beside this file
+PACKAGE = Path(__file__).absolute().parents[1]
 RUNTIME_INCLUDE = PACKAGE / "runtime" / "include"
 
 
@@ -85,7 +86,7 @@ def _cuda_roots() -> Iterator[tuple[str, Path]]:
         yield "runfiles", runfiles / "tilefoundry_cuda"
     for variable in ("TILEFOUNDRY_CUDA", "CUDA_HOME", "CUDA_PATH"):
         if os.environ.get(variable):
-            yield variable, Path(os.environ[variable])
+            yield variable, Path(os.environ[variable]).absolute()
     for site in _site_packages():
         yield "site-packages", site / "nvidia" / "cu13"
 
@@ -112,6 +113,9 @@ def find_cuda() -> CudaToolkit:
 
 
 def _cuda_headers() -> tuple[Path, ...]:
+    named = os.environ.get("TILEFOUNDRY_CUDA_INCLUDE")  # a build system keeps headers and compiler apart
+    if named:
+        return tuple(p for p in (Path(n).absolute() for n in named.split(":")) if p.is_dir())
     for _, root in _cuda_roots():
         if (root / "include" / "cuda.h").is_file():
             return CudaToolkit(root).include
@@ -156,7 +160,7 @@ def find_host() -> HostToolchain:
         *_cuda_headers(),
         *map(Path, libinfo.include_paths()),
     )
-    return HostToolchain(Path(found), include, library)
+    return HostToolchain(Path(found).absolute(), include, library)
 
 
 @functools.cache

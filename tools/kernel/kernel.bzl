@@ -1,0 +1,145 @@
+"""Kernel libraries, compiled ahead of time from programs in Python."""
+
+load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain", "use_cpp_toolchain")
+load("@rules_cc//cc:defs.bzl", "CcInfo")
+load("@rules_python//python:defs.bzl", "py_binary")
+
+_CUDA_TOOLCHAIN = Label("//third_party/cuda:toolchain_type")
+_HEADERS = Label("//third_party/cuda:headers")
+_MAIN = Label("//tilefoundry/driver:kernel_main.py")
+_DRIVER = Label("//tilefoundry/driver:aot")
+
+def _compile(ctx, headers, env, inputs):
+    """Runs code generation and the compilers in one action, and returns the rule's providers."""
+    cc = find_cpp_toolchain(ctx)
+    stem = ctx.label.name
+    library = ctx.actions.declare_file(stem + ".so")
+    key = ctx.actions.declare_file(stem + ".key")
+    abi = ctx.actions.declare_file(stem + ".abi.json")
+    sources = ctx.actions.declare_directory(stem + ".sources")
+
+    args = ctx.actions.args()
+    args.add("--module", ctx.attr.module)
+    args.add("--name", stem)
+    args.add("--out", library.dirname)
+    args.add("--target", ctx.attr.target)
+    args.add_all(ctx.attr.archs, before_each = "--arch")
+    args.add("--optimization-level", ctx.attr.optimization_level)
+    if ctx.attr.fast_math:
+        args.add("--fast-math")
+    if ctx.attr.line_info:
+        args.add("--line-info")
+
+    context = headers.compilation_context
+    include = context.system_includes.to_list() + context.includes.to_list()
+    ctx.actions.run(
+        executable = ctx.executable.tool,
+        arguments = [args],
+        inputs = depset(transitive = [context.headers]),
+        tools = depset(transitive = inputs + [cc.all_files]),
+        outputs = [library, key, abi, sources],
+        env = env | {
+            "CXX": cc.compiler_executable,
+            "LC_ALL": "C",
+            "PATH": "/usr/bin:/bin",
+            "TILEFOUNDRY_CUDA_INCLUDE": ":".join(include),
+        },
+        mnemonic = "TileFoundryKernel",
+        progress_message = "Compiling kernels of %{label}",
+    )
+    files = depset([library, key, abi, sources])
+    return [
+        DefaultInfo(files = files, runfiles = ctx.runfiles(transitive_files = files)),
+        OutputGroupInfo(
+            abi = depset([abi]),
+            key = depset([key]),
+            library = depset([library]),
+            sources = depset([sources]),
+        ),
+    ]
+
+def _cpu_kernel_impl(ctx):
+    return _compile(ctx, ctx.attr._headers[CcInfo], {}, [])
+
+def _cuda_kernel_impl(ctx):
+    cuda = ctx.toolchains[_CUDA_TOOLCHAIN].cuda
+    env = {"TILEFOUNDRY_CUDA": cuda.nvcc.dirname.rpartition("/")[0]}
+    return _compile(ctx, cuda.headers, env, [cuda.files, depset([cuda.nvcc])])
+
+_ATTRS = {
+    "archs": attr.string_list(doc = "Compile architectures (CUDA) or the instruction set (CPU)."),
+    "fast_math": attr.bool(doc = "CompilerOptions.fast_math."),
+    "line_info": attr.bool(doc = "CompilerOptions.line_info."),
+    "module": attr.string(doc = "The program, as 'package.module:attribute'.", mandatory = True),
+    "optimization_level": attr.int(doc = "CompilerOptions.optimization_level."),
+    "target": attr.string(doc = "'cuda' or 'cpu'.", values = ["cuda", "cpu"]),
+    "tool": attr.label(doc = "The code generator, with the program.", cfg = "exec", executable = True, mandatory = True),
+    "_cc_toolchain": attr.label(default = "@bazel_tools//tools/cpp:current_cc_toolchain"),
+}
+
+_cpu_kernel = rule(
+    doc = "A kernel library for CPUs.",
+    implementation = _cpu_kernel_impl,
+    attrs = _ATTRS | {"_headers": attr.label(default = _HEADERS, providers = [CcInfo])},
+    fragments = ["cpp"],
+    toolchains = use_cpp_toolchain(),
+)
+
+_cuda_kernel = rule(
+    doc = "A kernel library for CUDA devices.",
+    implementation = _cuda_kernel_impl,
+    attrs = _ATTRS,
+    fragments = ["cpp"],
+    toolchains = [_CUDA_TOOLCHAIN] + use_cpp_toolchain(),
+)
+
+def tilefoundry_kernel(
+        name,
+        module,
+        deps = [],
+        target = "cuda",
+        archs = [],
+        optimization_level = 3,
+        fast_math = False,
+        line_info = False,
+        **kwargs):
+    """A kernel library: `name.so`, `name.key`, `name.abi.json` and the generated `name.sources/`.
+
+    `tilefoundry.load("name.so")` gives what `tilefoundry.jit` gives for the same program, target and options, and
+    `name.key` holds the key under which `jit` caches it. Any machine builds the same bytes with the same C++ compiler;
+    none needs a GPU.
+
+    Args:
+      name: name of the target and stem of its outputs.
+      module: the program, as "package.module:attribute": a Module with an entry, or a Function.
+      deps: py_library targets that hold the program.
+      target: "cuda", or "cpu", for which a program placed for CUDA keeps its placement.
+      archs: compile architectures such as "sm_90a", or one instruction set such as "x86-64-v3"; those of the program's
+        target by default.
+      optimization_level: as CompilerOptions.optimization_level.
+      fast_math: as CompilerOptions.fast_math.
+      line_info: as CompilerOptions.line_info.
+      **kwargs: attributes that every rule has, such as visibility and tags.
+    """
+    tool = name + "_codegen"
+    py_binary(
+        name = tool,
+        srcs = [_MAIN],
+        main = _MAIN,
+        tags = ["manual"],
+        testonly = kwargs.get("testonly", False),
+        visibility = ["//visibility:private"],
+        deps = [_DRIVER] + deps,
+    )
+    rule_of_target = _cuda_kernel if target == "cuda" else _cpu_kernel
+    rule_of_target(
+        name = name,
+        archs = archs,
+        fast_math = fast_math,
+        line_info = line_info,
+        module = module,
+        optimization_level = optimization_level,
+        target = target,
+        tool = ":" + tool,
+        **kwargs
+    )
