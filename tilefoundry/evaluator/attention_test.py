@@ -1,5 +1,8 @@
 """The attention program of the language, placed over CTAs and threads, against torch in f64."""
 
+# mypy: ignore-errors
+# (annotations and bodies of tensor programs are not Python types)
+
 from __future__ import annotations
 
 import pytest

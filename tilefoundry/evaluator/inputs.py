@@ -32,7 +32,8 @@ def check_inputs(function: Function, inputs: tuple[object, ...], device: torch.d
         devices = {f"device={device}": device, **devices}
     if len(set(devices.values())) > 1:
         raise EvalError(
-            f"'{function.name}': inputs lie on more than one device: {', '.join(f'{n}: {d}' for n, d in devices.items())}",
+            f"'{function.name}': inputs lie on more than one device: "
+            f"{', '.join(f'{name}: {where}' for name, where in devices.items())}",
             remedy="move them to one device; nothing is moved silently",
         )
     chosen = next(iter(devices.values()), torch.device("cpu"))

@@ -88,5 +88,5 @@ def return_type(p: Parser, node: ast.expr, value: object) -> TensorType | TupleT
 
 def _written(value: object) -> str:
     if value is Tensor or value is ConstTensor:
-        return f"{value.__name__} without a shape"  # type: ignore[attr-defined]
+        return f"{value.__name__} without a shape"
     return f"'{value.__name__}'" if isinstance(value, type) else describe(value)

@@ -70,7 +70,7 @@ def _python_call(
         if any(isinstance(v, Window) or (isinstance(v, Expr) and not is_index(v)) for v in (*values, *named.values())):
             p.refuse(
                 node,
-                f"'{_name(function)}' needs values known at compile time, got a run-time value",
+                f"{_name(function)} needs values known at compile time, got a run-time value",
                 _tf_remedy(function),
             )
         with p.located(node):
@@ -85,11 +85,9 @@ def _python_call(
 
 
 def _name(value: object) -> str:
-    return (
-        f"Python's '{value.__name__}'"
-        if isinstance(value, type) or (callable(value) and hasattr(value, "__name__"))
-        else describe(value)
-    )
+    if isinstance(value, type) or inspect.isroutine(value):
+        return f"Python's '{value.__name__}'"
+    return describe(value)
 
 
 def _tf_remedy(function: object) -> str:
@@ -131,16 +129,14 @@ def function_call(
             )
         given[name] = value
     if len(given) != len(names) or len(positional) > len(names):
-        p.refuse(
-            node,
-            f"'{callee.name}' takes {len(names)} argument(s) ({', '.join(names)}), got {len(positional) + len(keywords)}",
-        )
-    args = []
+        count = len(positional) + len(keywords)
+        p.refuse(node, f"'{callee.name}' takes {len(names)} argument(s) ({', '.join(names)}), got {count}")
+    args: list[Expr] = []
     for name in names:
-        where, value = given[name]
-        if not isinstance(value, Expr):
-            p.refuse(where, f"argument '{name}' of '{callee.name}': expected a tensor, got {describe(value)}")
-        args.append(value)
+        where, argument = given[name]
+        if not isinstance(argument, Expr):
+            p.refuse(where, f"argument '{name}' of '{callee.name}': expected a tensor, got {describe(argument)}")
+        args.append(argument)
     with p.located(node):
         return p.session.elaborator.inline(callee, tuple(args))
 
@@ -160,7 +156,7 @@ def bound(
     p: Parser, node: ast.Call, name: str, params: tuple[str, ...], positional: list[Given], keywords: dict[str, Given]
 ) -> dict[str, Given]:
     """Arguments by parameter name; all of `params` are required."""
-    schema = OpSchema("tf", "", name, tuple(ParamDef(name=n) for n in params), lambda **_: None)  # type: ignore[arg-type, return-value]
+    schema = OpSchema("tf", "", name, tuple(ParamDef(name=n) for n in params), lambda **_: None)  # type: ignore[arg-type]
     return {n: g[0] for n, g in _bind(p, node, schema, positional, keywords).items()}
 
 

@@ -46,13 +46,17 @@ class Member:
 
 
 @overload
-def func(function: FunctionType, /) -> Function | Member: ...
+def func(function: Callable[..., object], /) -> Function: ...
 @overload
 def func(
     *, topologies: Topologies | None = None, target: Target | None = None
-) -> Callable[[FunctionType], Function | Module | Member]: ...
+) -> Callable[[Callable[..., object]], Module]: ...
 def func(
-    function: FunctionType | None = None, /, *, topologies: Topologies | None = None, target: Target | None = None
+    function: Callable[..., object] | None = None,
+    /,
+    *,
+    topologies: Topologies | None = None,
+    target: Target | None = None,
 ) -> object:
     """Turns a Python function into a Function; with `topologies` or `target`, into a Module with that one function.
 

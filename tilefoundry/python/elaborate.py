@@ -31,9 +31,7 @@ class Elaborator:
         instance = self.elaborate(callee, tuple(arg.type for arg in args))
         assert instance.body is not None
         values: dict[Var, Node] = dict(zip(instance.params, args, strict=True))
-        result = Rewriter(values)(instance.body)
-        assert isinstance(result, Expr)
-        return result
+        return Rewriter(values).expr(instance.body)
 
     def elaborate(self, callee: Function, types: tuple[Type, ...]) -> Function:
         """`callee` with parameters of exactly these types."""
@@ -50,7 +48,8 @@ class Elaborator:
         for param, type_ in zip(callee.params, types, strict=True):
             if not bind_type(param.type, type_, bindings):
                 raise VerifyError(
-                    f"'{callee.name}': parameter '{param.name}' is {param.type}, the argument is {type_} (type mismatch)",
+                    f"'{callee.name}': parameter '{param.name}' is {param.type}, the argument is {type_} "
+                    "(type mismatch)",
                     remedy="pass a tensor of the declared shape, dtype and layout",
                 )
         for var, extent in bindings.items():
@@ -62,14 +61,13 @@ class Elaborator:
             for param, type_ in zip(callee.params, types, strict=True)
         )
         changed = {var: extent for var, extent in bindings.items() if extent is not var}
-        body = Rewriter(dict(zip(callee.params, params, strict=True)), changed)(callee.body)
-        assert isinstance(body, Expr) and isinstance(body.type, Type)
+        body = Rewriter(dict(zip(callee.params, params, strict=True)), changed).expr(callee.body)
         return Function(callee.name, params, body, body.type, metadata=callee.metadata)
 
 
-def _check_envelope(callee: Function, var: DimVar, extent: Node) -> None:
+def _check_envelope(callee: Function, var: Expr, extent: Node) -> None:
     """A symbolic extent must be known to stay inside the callee's envelope."""
-    if isinstance(extent, DimVar) and not var.lo <= extent.lo <= extent.hi <= var.hi:
+    if isinstance(var, DimVar) and isinstance(extent, DimVar) and not var.lo <= extent.lo <= extent.hi <= var.hi:
         raise VerifyError(
             f"'{callee.name}': extent {extent.name} in [{extent.lo}, {extent.hi}) does not fit {var.name} "
             f"in [{var.lo}, {var.hi})",

@@ -57,10 +57,10 @@ def loop(p: Parser, node: ast.AST) -> None:
     p.run(node.body)
     p.loops -= 1
     inner, p.scope = p.scope, outer
+    p.scope.pop(variable.name, None)  # Python keeps the last index; there is none when the loop never runs
     for name in (*assigned, variable.name):
-        if name not in outer:
+        if name not in p.scope:
             p.gone[name] = f"it was assigned only inside the loop at line {node.lineno}"
-    p.gone.pop(variable.name, None) if variable.name in outer else None
     _check_constants(p, assigned, outer, inner)
     changed = {name: var for name, var in carried.items() if inner[name] is not var}
     if changed:
@@ -90,14 +90,17 @@ def _check_constants(
         if name not in outer or isinstance(outer[name], Expr):
             continue
         before, after = outer[name], inner[name]
-        if before is not after and (
-            isinstance(after, (Expr, Window)) or type(before) is not type(after) or before != after
-        ):
+        if before is not after and not _same_constant(before, after):
             p.refuse(
                 where,
                 f"'{name}' is {describe(before)} before the loop and {describe(after)} after one iteration",
                 remedy="use another name; compile-time values do not change in a loop (the loop variable counts)",
             )
+
+
+def _same_constant(before: object, after: object) -> bool:
+    comparable = (bool, int, float, str, tuple, type(None))
+    return type(before) is type(after) and isinstance(before, comparable) and before == after
 
 
 def _close(
@@ -114,7 +117,7 @@ def _close(
         if value.type != var.type:
             p.refuse(
                 where,
-                f"carried name '{name}' changes its type in the loop: {var.type} before, {value.type} after one iteration",
+                f"carried name '{name}' changes its type in the loop: {var.type} before, {value.type} after it",
                 remedy="cast or reshard it to the type that it has before the loop, or use another name",
             )
         yields.append(value)
@@ -153,7 +156,7 @@ def _header(p: Parser, node: ast.expr) -> Header:
     name = "tile" if isinstance(function, Tile) else "range"
     if where.keywords:
         p.refuse(where.keywords[0].value, f"{name} takes no keyword arguments", "pass them by position")
-    bounds = []
+    bounds: list[Index] = []
     for argument in where.args:
         value = None if isinstance(argument, ast.Starred) else p.evaluate(argument)
         if not is_index(value) or (isinstance(value, Window) and isinstance(function, Tile) and len(bounds) == 1):

@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from tilefoundry.ir import dims
 from tilefoundry.ir.core.expr import Expr
@@ -23,7 +24,7 @@ class Operator:
     """One operator: its symbol, what it does to Python numbers, to index scalars, and to tensors."""
 
     symbol: str
-    number: Callable[[object, object], object]
+    number: Callable[[Any, Any], object]
     kind: BinaryKind | None
     index: Callable[[Index, Index], Index] | None = None
 
@@ -89,9 +90,9 @@ def apply(p: Parser, node: ast.AST, op: Operator, lhs: object, rhs: object) -> o
 
 def _numbers(p: Parser, node: ast.AST, op: Operator, lhs: object, rhs: object) -> object:
     assert isinstance(lhs, (int, float)) and isinstance(rhs, (int, float))
-    if op.symbol == "**" and isinstance(lhs, int) and isinstance(rhs, int):
-        if abs(lhs).bit_length() * max(rhs, 1) > _MAX_BITS:
-            p.refuse(node, f"{lhs} ** {rhs} is too large for an extent or a literal")
+    power = op.symbol == "**" and isinstance(lhs, int) and isinstance(rhs, int)
+    if power and abs(int(lhs)).bit_length() * max(int(rhs), 1) > _MAX_BITS:
+        p.refuse(node, f"{lhs} ** {rhs} is too large for an extent or a literal")
     with p.located(node):
         value = op.number(lhs, rhs)
     if isinstance(value, complex):

@@ -98,7 +98,7 @@ class Parser:
             self.refuse(
                 node,
                 f"expected an expression of the tensor language, got {construct_name(node)}",
-                remedy="use arithmetic, comparisons, subscripts and tf.* calls; compute anything else outside the function",
+                remedy="use arithmetic, comparisons, subscripts and tf calls; compute the rest outside the function",
             )
         self._depth += 1
         if self._depth > MAX_DEPTH:
@@ -147,7 +147,7 @@ class Parser:
         self.gone.pop(name, None)
 
 
-def named(value: Expr, name: str) -> Expr:
+def named(value: Call | GridRegionExpr, name: str) -> Expr:
     """The same expression under an authored name."""
     return dataclasses.replace(value, metadata=(*value.metadata, BindingMetadata(name)))
 

@@ -28,6 +28,8 @@ def members(*lines: str) -> str:
     return "\n".join(['@module(entry="f")', "class Program:", *(f"    {line}" for line in lines)])
 
 
+G8 = ("@func", 'def g(x: Tensor[(8,), "f32"]) -> Tensor[(8,), "f32"]:')
+G9 = ("@func", 'def g(x: Tensor[(9,), "f32"]) -> Tensor[(8,), "f32"]:')
 F = ("@func", 'def f(x: Tensor[(8,), "f32"]) -> Tensor[(8,), "f32"]:')
 
 # name: (program, words)
@@ -186,7 +188,7 @@ VERIFY: dict[str, tuple[str, tuple[str, ...]]] = {
     "float bound": (body("for i in range(§1.5):", "    x = x", "return x"), ("int or an extent", "1.5")),
     "tuple target": (body("for §i, j in range(4):", "    x = x", "return x"), ("one name",)),
     "for else": (body("for i in range(4):", "    y = x", "else:", "    §y = x", "return x"), ("'else' of a 'for'",)),
-    "assigned loop variable": (body("for i in range(4):", "    §i = x", "return x"), ("loop variable 'i' is assigned",)),
+    "assigned loop variable": (body("for i in range(4):", "    §i = x", "return x"), ("variable 'i' is assigned",)),
     "carry changes shape": (
         body("y = x", "for i in range(4):", "    §y = y[0:8]", "return y"),
         ("'y' changes its type", "(64,32)", "(8,32)"),
@@ -244,15 +246,15 @@ VERIFY: dict[str, tuple[str, tuple[str, ...]]] = {
     "storage of nowhere": (placed("return §tf.reshard(x, (64, 32), 'l2')"), ("unknown storage 'l2'",)),
     # functions
     "call with too few arguments": (
-        members(*F, "    return x", "@func", 'def g(x: Tensor[(8,), "f32"]) -> Tensor[(8,), "f32"]:', "    return §f()"),
+        members(*F, "    return x", *G8, "    return §f()"),
         ("'f' takes 1 argument(s) (x), got 0",),
     ),
     "argument type": (
-        members(*F, "    return x", "@func", 'def g(x: Tensor[(9,), "f32"]) -> Tensor[(8,), "f32"]:', "    return §f(x)"),
+        members(*F, "    return x", *G9, "    return §f(x)"),
         ("'f'", "(9,)", "type mismatch"),
     ),
     "argument is a number": (
-        members(*F, "    return x", "@func", 'def g(x: Tensor[(8,), "f32"]) -> Tensor[(8,), "f32"]:', "    return f(§1.0)"),
+        members(*F, "    return x", *G8, "    return f(§1.0)"),
         ("argument 'x' of 'f'",),
     ),
     "recursion": (members(*F, "    return §f(x)"), ("recursive call: f -> f",)),
@@ -260,6 +262,7 @@ VERIFY: dict[str, tuple[str, tuple[str, ...]]] = {
 
 
 @pytest.mark.parametrize("name", VERIFY)
+@pytest.mark.filterwarnings("ignore::SyntaxWarning")  # Python's own remarks on the programs
 def test_refused_with_place_and_words(name: str) -> None:
     text, words = VERIFY[name]
     source, place = marked(text)
@@ -289,12 +292,16 @@ OTHER: dict[str, tuple[str, type[Exception], tuple[str, ...]]] = {
     ),
     "topologies": ("@module(topologies=[CTA])\nclass A: pass", TypeError, ("tuple of Topology",)),
     "duplicate topology": (
-        "@module(topologies=(CTA, CTA))\nclass A:\n    @func\n    def f(x: Tensor[(8,), 'f32']) -> Tensor[(8,), 'f32']:\n"
-        "        return x",
+        "@module(topologies=(CTA, CTA))\nclass A:\n"
+        "    @func\n    def f(x: Tensor[(8,), 'f32']) -> Tensor[(8,), 'f32']:\n        return x",
         ValueError,
         ("duplicate topology name",),
     ),
-    "target": ("@module(target='cuda')\nclass A:\n    def forward(self): pass", TypeError, ("target must be a Target",)),
+    "target": (
+        "@module(target='cuda')\nclass A:\n    def forward(self): pass",
+        TypeError,
+        ("target must be a Target",),
+    ),
     "call of a member": (
         "class A:\n    @func\n    def f(x: Tensor[(8,), 'f32']) -> Tensor[(8,), 'f32']:\n        return x\nA.f(1)",
         TypeError,

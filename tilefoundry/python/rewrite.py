@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from typing import TypeVar, cast
 
 from tilefoundry.ir.core.expr import Call, Constant, Expr, Tuple, Var
 from tilefoundry.ir.core.op import Op
-from tilefoundry.ir.dims import DimVar, substitute_dim
+from tilefoundry.ir.dims import substitute_dim
 from tilefoundry.ir.dims.ops import DimOp
 from tilefoundry.ir.hir import GridRegionExpr
 
@@ -26,7 +27,7 @@ class Rewriter:
         extents: replacements of DimVars, also inside op attributes, types and layouts.
     """
 
-    def __init__(self, values: Mapping[Var, Node], extents: Mapping[DimVar, Node] | None = None) -> None:
+    def __init__(self, values: Mapping[Var, Node], extents: Mapping[Expr, Node] | None = None) -> None:
         self._extents = dict(extents or {})
         self._retype = bool(self._extents)
         self._done: dict[int, Node] = {id(var): value for var, value in values.items()}
@@ -49,6 +50,15 @@ class Rewriter:
             self._kept.append(node)
             stack.pop()
         return self._get(expr)
+
+    def expr(self, expr: Expr) -> Expr:
+        """The rewritten expression, where that cannot be a plain int."""
+        result = self(expr)
+        assert isinstance(result, Expr), result
+        return result
+
+    def _rewritten(self, nodes: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        return tuple(self.expr(node) for node in nodes)
 
     def _get(self, node: Node) -> Node:
         return node if isinstance(node, int) else self._done[id(node)]
@@ -82,21 +92,20 @@ class Rewriter:
         return substitute_dim(node, values)
 
     def _region(self, region: GridRegionExpr) -> Node:
-        inits = self._all(region.init_args)
+        inits = self._rewritten(region.init_args)
         args = tuple(
-            var if _same_type(init, var) else dataclasses.replace(var, type=init.type)
+            var if init.type == var.type else dataclasses.replace(var, type=init.type)
             for var, init in zip(region.carried_args, inits, strict=True)
         )
-        for old, new in zip((region.induction_var, *region.carried_args), (region.induction_var, *args), strict=True):
-            self._done[id(old)] = new
-        yields = tuple(self(value) for value in region.yield_values)
-        body = None if region.body is None else self(region.body)
-        bounds = tuple(self._get(b) for b in (region.extent, region.step, region.start))
+        self._done[id(region.induction_var)] = region.induction_var
+        self._done.update((id(old), new) for old, new in zip(region.carried_args, args, strict=True))
+        yields = self._rewritten(region.yield_values)
+        body = None if region.body is None else self.expr(region.body)
+        extent, step, start = (self._get(b) for b in (region.extent, region.step, region.start))
         old = (*region.init_args, *region.yield_values, region.body, region.extent, region.step, region.start)
-        if all(a is b for a, b in zip((*inits, *yields, body, *bounds), old, strict=True)):
+        if all(a is b for a, b in zip((*inits, *yields, body, extent, step, start), old, strict=True)):
             return region
-        spread = substitute(region.spread, self._extents)
-        extent, step, start = bounds
+        spread = None if region.spread is None else substitute(region.spread, self._extents)
         return GridRegionExpr(
             region.induction_var, args, inits, body, yields, extent, step, start, spread, metadata=region.metadata
         )
@@ -129,16 +138,21 @@ def _atoms(node: Expr) -> list[Expr]:
     return found
 
 
-def substitute(value: object, extents: Mapping[DimVar, Node]) -> object:
+T = TypeVar("T")
+
+
+def substitute(value: T, extents: Mapping[Expr, Node]) -> T:
     """An attribute, type, layout or mesh with DimVars replaced by extents."""
-    if not extents:
-        return value
+    return cast("T", _substitute(value, dict(extents))) if extents else value
+
+
+def _substitute(value: object, extents: dict[Expr, Node]) -> object:
     if isinstance(value, Expr):
-        return substitute_dim(value, dict(extents))
+        return substitute_dim(value, extents)
     if isinstance(value, tuple):
-        return tuple(substitute(v, extents) for v in value)
+        return tuple(_substitute(v, extents) for v in value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value) if f.init}
-        changed = {name: substitute(v, extents) for name, v in fields.items()}
+        changed = {name: _substitute(v, extents) for name, v in fields.items()}
         return value if changed == fields else dataclasses.replace(value, **changed)
     return value

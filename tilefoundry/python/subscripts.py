@@ -1,4 +1,4 @@
-"""``x[...]``: an int drops an axis, a slice keeps it, a ``tile`` variable takes its window; missing subscripts take all."""
+"""``x[...]``: an int drops an axis, a slice keeps it, a ``tile`` variable takes its window; the rest is whole."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What a name or an expression may stand for while a function is parsed.
 
-A run-time value is an `Expr`. Everything else is known at parse time: Python numbers, strings and tuples, meshes and their
-axes, op names, and the `Window` of a ``tile`` loop.
+A run-time value is an `Expr`. Everything else is known at parse time: Python numbers, strings and tuples, meshes and
+their axes, op names, and the `Window` of a ``tile`` loop.
 """
 
 from __future__ import annotations

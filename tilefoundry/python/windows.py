@@ -60,8 +60,7 @@ def _check_axis(p: Parser, node: ast.AST, axis: int, offset: object, size: Index
                 f"insert_slice: axis {axis}: the tile window has {offset.size} elements, the update {size}",
                 remedy="update exactly one window",
             )
-    elif isinstance(offset, int) and isinstance(size, int) and isinstance(extent, int):
-        if not 0 <= offset <= extent - size:
-            p.refuse(
-                node, f"insert_slice: axis {axis}: [{offset}, {offset + size}) is out of bounds for extent {extent}"
-            )
+    elif isinstance(offset, int) and isinstance(size, int) and isinstance(extent, int) and offset + size > extent:
+        p.refuse(node, f"insert_slice: axis {axis}: [{offset}, {offset + size}) is out of bounds for extent {extent}")
+    elif isinstance(offset, int) and offset < 0:
+        p.refuse(node, f"insert_slice: axis {axis}: offset {offset} is negative", "count from the start")

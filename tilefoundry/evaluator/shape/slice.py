@@ -24,7 +24,8 @@ def slice_(ctx: EvalContext, op: Slice, call: Call, values: tuple[Value, ...]) -
             stop = min(max(first, -((start - x.shape[axis]) // stride)), size)
         elif size and not 0 <= start <= start + (size - 1) * stride < x.shape[axis]:
             raise EvalValueError(
-                f"Slice window exceeds axis {axis}: elements {start} to {start + (size - 1) * stride} of extent {x.shape[axis]}"
+                f"Slice window exceeds axis {axis}: elements {start} to {start + (size - 1) * stride} "
+                f"of extent {x.shape[axis]}"
             )
         inside.append(slice(start + first * stride, start + first * stride + (stop - first) * stride, stride))
         target.append(slice(first, stop))
