@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar, NoReturn, TypeVar
 
-from tilefoundry.diagnostics import VerifyError, WrongTypeError, WrongValueError
+from tilefoundry.diagnostics import DimSubstitutionError, VerifyError, WrongTypeError, WrongValueError
 from tilefoundry.ir.core.expr import Expr
 from tilefoundry.ir.core.metadata import Metadata, span_of
 from tilefoundry.ir.core.pattern import Pattern
@@ -105,7 +105,13 @@ class Op:
             ctx.error(
                 f"expected {least if most == least else f'at least {least}'} operand(s) ({names}), got {len(args)}"
             )
-        return self.type_rule(ctx, *args)  # type: ignore[arg-type]  # rules that accept plain ints say so
+        try:
+            return self.type_rule(ctx, *args)  # type: ignore[arg-type]  # rules that accept plain ints say so
+        except (WrongTypeError, WrongValueError, DimSubstitutionError) as error:
+            # from a helper that knows no context: an axis, a layout, an extent
+            raise VerifyError(
+                f"{self.op_name}: {error.message}", span=span_of(metadata), remedy=error.remedy
+            ) from error
 
     def arithmetic(self, symbol: str, lhs: object, rhs: object) -> object:
         """Python operators on calls of this op: none, except for dim ops."""

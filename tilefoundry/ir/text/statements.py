@@ -22,6 +22,8 @@ from tilefoundry.ir.dims.dim_var import DimVar
 from tilefoundry.ir.dims.ops import DimOp
 from tilefoundry.ir.hir.grid_region import GridRegionExpr
 from tilefoundry.ir.text.values import ValuePrinter
+from tilefoundry.ir.tir.items import unfold
+from tilefoundry.ir.tir.stmt import Stmt
 from tilefoundry.ir.traverse import FreeVars, free_variables, post_order
 
 
@@ -185,6 +187,8 @@ class StatementPrinter:
 
     def _field(self, name: str, value: object) -> None:
         parts = value if isinstance(value, tuple) else (value,)
+        if isinstance(value, Stmt):
+            parts = tuple(unfold(value))  # bindings side by side, not one in another
         if isinstance(value, Op):
             self.line(f"{name} = {self._target(value)}")
         elif all(isinstance(p, Expr) or type(p) is int for p in parts):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tilefoundry.diagnostics import WrongValueError
 from tilefoundry.ir.core.expr import Expr
 from tilefoundry.ir.core.op import Op, ParamDef, TypeContext, register_op
 from tilefoundry.ir.dims.arith import dim_product
@@ -32,10 +31,7 @@ class Local(Op):
             ctx.error(
                 "the placement is Dynamic, so the local part is unknown", "tf.reshard it to a known placement first"
             )
-        try:
-            local = shard_layout_local_shape(sl, require_static=False)
-        except WrongValueError as error:
-            ctx.error(error.message, error.remedy)
+        local = shard_layout_local_shape(sl, require_static=False)
         groups = group_modes(sl.shape, t.shape)
         if groups is None:
             ctx.error(

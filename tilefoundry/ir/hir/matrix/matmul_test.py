@@ -1,0 +1,137 @@
+import pytest
+
+from tilefoundry.diagnostics import VerifyError
+from tilefoundry.ir.core import Var
+from tilefoundry.ir.dims import DimVar
+from tilefoundry.ir.hir import MatMul, Reduce, ReduceKind
+from tilefoundry.ir.samples import GROUP, QUAD, W, call, number
+from tilefoundry.ir.shard import (
+    Broadcast,
+    Layout,
+    Partial,
+    Placed,
+    ShardLayout,
+    Split,
+    layout_from_sugar,
+    per_unit_strides,
+    with_strides,
+)
+from tilefoundry.ir.types import DType, StorageKind, make_tensor_type
+
+N, M = DimVar("N", 1, 100), DimVar("M", 1, 100)
+
+
+def var(shape, dtype="bf16", storage="gmem", layout=None):
+    return Var("x", make_tensor_type(shape, dtype, storage, layout))
+
+
+def placed(shape, *entries, states=(), dtype="f32"):
+    sl = layout_from_sugar(entries, states)
+    return var(shape, dtype, "rmem", with_strides(sl, per_unit_strides(sl)))
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "shape"),
+    [
+        ((4, 8), (8, 3), (4, 3)),
+        ((N, 8), (8, M), (N, M)),
+        ((2, 1, 4, 8), (5, 8, 3), (2, 5, 4, 3)),
+        ((4, N + 1), (1 + N, 0), (4, 0)),
+    ],
+)
+def test_shapes(a, b, shape):
+    assert call(MatMul(), var(a), var(b)).type == make_tensor_type(shape, "bf16")
+
+
+def test_out_dtype_is_the_results():
+    a = var((64, 64), storage="smem", layout=Layout((64, 64), (64, 1)))
+    result = call(MatMul("f32"), a, a).type
+    assert (result.dtype, result.storage, result.layout) == (DType.f32, StorageKind.SMEM, Layout((64, 64), (64, 1)))
+    assert call(MatMul("i32"), var((4, 4), "i8"), var((4, 4), "i8")).type.dtype is DType.i32
+
+
+@pytest.mark.parametrize(
+    ("op", "a", "b", "words"),
+    [
+        (MatMul(), var((4, 8)), var((4, 8)), "8 and 4 differ"),
+        (MatMul(), var((4, N)), var((M, 4)), "cannot prove that N equals M"),
+        (MatMul(), var((8,)), var((8, 4)), "rank 2 or more"),
+        (MatMul(), var((8, 4)), number(2.0), "rank 2 or more"),
+        (MatMul(), var((4, 8)), var((8, 4), "f16"), "dtypes bf16 and f16"),
+        (MatMul(), var((4, 8), "bool"), var((8, 4), "bool"), "bool"),
+        (MatMul("f16"), var((4, 8), "f32"), var((8, 4), "f32"), "cannot hold"),
+        (MatMul("i32"), var((4, 8)), var((8, 4)), "cannot hold"),
+        (MatMul(), var((4, 8)), var((8, 4), storage="smem"), "conflicting storage"),
+        (MatMul(), var((2, 4, 8)), var((3, 8, 4)), "do not broadcast"),
+    ],
+)
+def test_operands_that_do_not_fit_are_refused(op, a, b, words):
+    with pytest.raises(VerifyError, match=words):
+        call(op, a, b)
+
+
+def test_rows_come_from_lhs_and_columns_from_rhs():
+    a, b = placed((64, 8), Placed(4, (W,)), 16, 8), placed((8, 32), 8, Placed(8, (GROUP,)), 4)
+    layout = call(MatMul(), a, b).type.layout
+    assert layout.shape == (4, 16, 8, 4)
+    assert layout.attrs == (Split(0), Split(2), Broadcast())
+
+
+def test_a_split_inner_axis_gives_partial_sums():
+    a, b = placed((64, 8), 64, Placed(4, (W,)), 2), placed((8, 32), Placed(4, (W,)), 2, 32)
+    assert call(MatMul(), a, b).type.layout.attrs == (Partial("sum"), Broadcast(), Broadcast())
+    with pytest.raises(VerifyError, match="placed differently"):
+        call(MatMul(), a, placed((8, 32), Placed(4, (QUAD,)), 2, 32))
+    held = placed((64, 8), 64, 8, states=((W, Partial("sum")),))
+    plain = placed((8, 32), 8, Placed(4, (QUAD,)), 8)
+    assert call(MatMul(), held, plain).type.layout.attrs == (Partial("sum"), Broadcast(), Split(1))
+    with pytest.raises(VerifyError, match="cannot pass through"):
+        call(MatMul(), held, placed((8, 32), 8, 32, states=((W, Partial("sum")),)))
+
+
+def test_reduce_collapses_the_axis_and_completes():
+    tile = placed((64, 64), Placed(4, (W,)), 2, Placed(8, (GROUP,)), 8, Placed(4, (QUAD,)), 2)
+    for kind in ReduceKind:
+        kept = call(Reduce((-1,), True, kind), tile).type
+        assert kept.shape == (64, 1)
+        assert kept.layout == ShardLayout(
+            Layout((4, 2, 8, 1), (0, 1, 0, 0)), (Split(0), Split(2), Broadcast()), tile.type.layout.mesh
+        )
+    assert call(Reduce((1,), False, ReduceKind.SUM), tile).type.layout.shape == (4, 2, 8)
+    everything = call(Reduce((0, 1), False, ReduceKind.MAX), tile).type
+    assert (everything.shape, everything.layout.shape) == ((), ())
+    assert call(Reduce((0,), True, ReduceKind.SUM), tile).type.layout.attrs == (Broadcast(), Broadcast(), Split(2))
+
+
+@pytest.mark.parametrize(
+    ("kind", "reduction", "passes"),
+    [
+        ("SUM", "sum", True),
+        ("MEAN", "sum", True),
+        ("MAX", "max", True),
+        ("ABS_MAX", "max", False),
+        ("MAX", "sum", False),
+    ],
+)
+def test_partial_values_through_reduce(kind, reduction, passes):
+    held = placed((64, 8), 64, 8, states=((W, Partial(reduction)),))
+    if passes:
+        assert call(Reduce((0,), True, ReduceKind[kind]), held).type.layout.attrs[0] == Partial(reduction)
+    else:
+        with pytest.raises(VerifyError, match="cannot pass through"):
+            call(Reduce((0,), True, ReduceKind[kind]), held)
+
+
+def test_reduce_operands():
+    assert call(Reduce((0, -1), True, ReduceKind.SUM), var((2, N, 4))).type.shape == (1, N, 1)
+    for make, words in (
+        (lambda: call(Reduce((2,)), var((2, 2))), "axis 2 is out of range for rank 2"),
+        (lambda: call(Reduce((0, -2)), var((2, 2))), "one axis twice"),
+        (lambda: call(Reduce((0,)), var((2, 2), "i32")), "mean needs a float"),
+        (lambda: call(Reduce((0,), True, ReduceKind.SUM), var((2, 2), "bool")), "bool"),
+        (lambda: Reduce(()), "non-empty"),
+        (lambda: Reduce((0,), 1), "keepdim"),
+        (lambda: Reduce((0,), True, "sum"), "ReduceKind"),
+    ):
+        with pytest.raises((VerifyError, ValueError, TypeError), match=words):
+            make()
