@@ -95,8 +95,8 @@ def spread_faults():
 
 @pytest.mark.parametrize("fault", [pytest.param(body, id=name) for name, body in spread_faults()])
 def test_a_spread_loop_may_carry_nothing_else(fault):
+    body = fault if len(fault.carried_args) == 1 else call(TupleGetItem(0), fault)
     with pytest.raises(VerifyError, match=UNORDERED):
-        body = fault if len(fault.carried_args) == 1 else call(TupleGetItem(0), fault)
         verify_function(function(body))
 
 
