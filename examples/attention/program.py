@@ -10,9 +10,9 @@ FlashAttention-2.
 
 import math
 
-from tilefoundry import DimVar, Mesh, Topology, func, module
-from tilefoundry.dsl import ReduceKind, Tensor, tf, tile
+from tilefoundry.dsl import DimVar, Mesh, ReduceKind, Tensor, Topology, tf, tile
 from tilefoundry.ir.core.module import Module
+from tilefoundry.python import func, module
 from tilefoundry.target import CudaTarget
 
 HEAD_DIMS = (32, 64, 128)

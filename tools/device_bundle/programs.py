@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from examples.attention.program import attention_module
-from tilefoundry.ir.core.module import Module
 
 _NAME = re.compile(r"attention_d(?P<dim>\d+)_(?P<dtype>f32|f16|bf16)(?P<causal>_causal)?")
 
@@ -26,7 +26,7 @@ def variant_of(name: str) -> Variant | None:
     return Variant(int(match["dim"]), match["dtype"], match["causal"] is not None) if match else None
 
 
-def __getattr__(name: str) -> Module:
+def __getattr__(name: str) -> Any:
     """The program of a name, for the kernel rule, which names programs by attribute (PEP 562)."""
     variant = variant_of(name)
     if variant is None:
