@@ -25,9 +25,9 @@ def compile_cubin(folder: Path, arch: str) -> Path:
         *["-noprof", "-objtemp", "-cubin", f"-arch={arch}", "-std=c++17"],
         # else the names of static objects come from the absolute path
         *["-frandom-seed=fill.cu", "-Xcudafe", "--orig_src_path_name=fill.cu"],
-        *["-isystem", TOOLKIT / "include", "-isystem", TOOLKIT / "include/cccl"],
-        *["-isystem", RUNFILES / "tilefoundry_cutlass/include"],
-        *[source, "-o", cubin],
+        *["-isystem", f"{TOOLKIT}/include", "-isystem", f"{TOOLKIT}/include/cccl"],
+        *["-isystem", f"{RUNFILES}/tilefoundry_cutlass/include"],
+        *[str(source), "-o", str(cubin)],
     )
     return cubin
 

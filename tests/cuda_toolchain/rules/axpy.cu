@@ -1,6 +1,6 @@
-#include "tests/cuda_toolchain/rules/axpy.h"
-
 #include <cute/tensor.hpp>
+
+#include "tests/cuda_toolchain/rules/axpy.h"
 
 namespace cuda_toolchain {
 

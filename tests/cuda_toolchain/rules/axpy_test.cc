@@ -7,7 +7,8 @@
 namespace cuda_toolchain {
 namespace {
 
-// Without a GPU this shows that the library links and registers its kernels, and that the call comes back with an error.
+// Without a GPU this shows that the library links and registers its kernels, and that the call comes back
+// with an error.
 TEST(AxpyTest, ComputesOrNamesTheMissingDevice) {
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
@@ -21,7 +22,8 @@ TEST(AxpyTest, ComputesOrNamesTheMissingDevice) {
   ASSERT_EQ(cudaMalloc(&device_y, bytes), cudaSuccess);
   ASSERT_EQ(cudaMemcpy(device_x, x.data(), bytes, cudaMemcpyHostToDevice), cudaSuccess);
   ASSERT_EQ(cudaMemcpy(device_y, y.data(), bytes, cudaMemcpyHostToDevice), cudaSuccess);
-  ASSERT_EQ(axpy(2.0f, static_cast<float*>(device_x), static_cast<float*>(device_y), 1000, nullptr), cudaSuccess);
+  ASSERT_EQ(axpy(2.0f, static_cast<float*>(device_x), static_cast<float*>(device_y), 1000, nullptr),
+            cudaSuccess);
   ASSERT_EQ(cudaMemcpy(y.data(), device_y, bytes, cudaMemcpyDeviceToHost), cudaSuccess);
   EXPECT_EQ(y, std::vector<float>(1000, 7.0f));
   EXPECT_EQ(cudaFree(device_x), cudaSuccess);

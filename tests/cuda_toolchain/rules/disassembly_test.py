@@ -33,7 +33,7 @@ def test_ptxas_options_take_effect() -> None:
 
 def test_device_code_of_all_files_is_linked() -> None:
     sass = run("cuobjdump", "-sass", FOLDER / "librelocatable.a")
-    members = {name: text for name, text in re.findall(r"member \S+:(\S+):\n(.*?)(?=\nmember|\Z)", sass, re.DOTALL)}
+    members = dict(re.findall(r"member \S+:(\S+):\n(.*?)(?=\nmember|\Z)", sass, re.DOTALL))
     linked = members["relocatable_dlink.pic.o"]
     assert linked.count("code for") == 2
     for function in ["launcher", "quadruple", "twice", "__cudaCDP2LaunchDeviceV2"]:

@@ -1,6 +1,6 @@
-#include "tests/cuda_toolchain/rules/options.h"
-
 #include <options/level.h>
+
+#include "tests/cuda_toolchain/rules/options.h"
 
 namespace cuda_toolchain {
 

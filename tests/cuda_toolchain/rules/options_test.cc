@@ -1,7 +1,6 @@
 #include "tests/cuda_toolchain/rules/options.h"
 
 #include <gtest/gtest.h>
-
 #include <options/level.h>
 
 namespace cuda_toolchain {

@@ -1,6 +1,5 @@
-#include "tests/cuda_toolchain/rules/relocatable.h"
-
 #include "tests/cuda_toolchain/rules/quadruple.h"
+#include "tests/cuda_toolchain/rules/relocatable.h"
 
 namespace cuda_toolchain {
 

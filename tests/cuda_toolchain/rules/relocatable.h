@@ -4,7 +4,8 @@
 
 namespace cuda_toolchain {
 
-// *result = 4 value + 1, by a kernel that calls device code of two other files and launches a kernel of its own.
+// *result = 4 value + 1, by a kernel that calls device code of two other files and launches a kernel of its
+// own.
 cudaError_t relocatable(int value, int* result);
 
 }  // namespace cuda_toolchain

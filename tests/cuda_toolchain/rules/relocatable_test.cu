@@ -1,6 +1,6 @@
-#include "tests/cuda_toolchain/rules/relocatable.h"
-
 #include <gtest/gtest.h>
+
+#include "tests/cuda_toolchain/rules/relocatable.h"
 
 namespace cuda_toolchain {
 namespace {

@@ -33,8 +33,12 @@ COMPILE_ATTRS = {
         doc = "Sources, all compiled as CUDA, and headers of this target alone.",
         allow_files = ["." + extension for extension in SOURCES] + _HEADERS,
     ),
-    "_archs": attr.label(default = "//cuda:archs", providers = [CudaArchsInfo]),
-    "_copts": attr.label(default = "//cuda:copts", providers = [BuildSettingInfo]),
-    "_host_copts": attr.label(default = "//cuda:host_copts", providers = [BuildSettingInfo]),
-    "_runtime": attr.label(default = "//cuda:runtime", providers = [CcInfo]),
+    "_archs": attr.label(doc = "Architectures of the build.", default = "//cuda:archs", providers = [CudaArchsInfo]),
+    "_copts": attr.label(doc = "Options of nvcc for the build.", default = "//cuda:copts", providers = [BuildSettingInfo]),
+    "_host_copts": attr.label(
+        doc = "Options of the host compiler for the build.",
+        default = "//cuda:host_copts",
+        providers = [BuildSettingInfo],
+    ),
+    "_runtime": attr.label(doc = "The runtime library of the build.", default = "//cuda:runtime", providers = [CcInfo]),
 }

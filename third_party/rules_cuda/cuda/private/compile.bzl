@@ -33,7 +33,13 @@ def _quoted(folder):
     return _for_host("-iquote" + folder)
 
 def compilation_context(ctx):
-    """What this target's sources see, and what depends on it sees: headers, macros, folders."""
+    """Collects headers, macros and folders.
+
+    Args:
+      ctx: the context of a rule with COMPILE_ATTRS.
+    Returns:
+      CcCompilationContext: what this target's sources see, and the sources of what depends on it.
+    """
     roots = [ctx.label.workspace_root or ".", "/".join([p for p in [ctx.bin_dir.path, ctx.label.workspace_root] if p])]
     includes = []
     for folder in ctx.attr.includes:
@@ -62,7 +68,13 @@ def _stems(srcs):
     }
 
 def common_args(ctx):
-    """The options that a compilation and a device link share: host compiler, architectures, toolchain's options."""
+    """Collects the options that a compilation and a device link share.
+
+    Args:
+      ctx: the context of a rule with COMPILE_ATTRS.
+    Returns:
+      Args: host compiler, architectures, the toolchain's options.
+    """
     cc = find_cc_toolchain(ctx)
     gencode = parse_archs(";".join(ctx.attr.archs), "{}: archs".format(ctx.label))
     args = ctx.actions.args()

@@ -6,8 +6,8 @@ load(":cuda_library.bzl", "cuda_library")
 
 _OF_BOTH = ["compatible_with", "exec_compatible_with", "features", "restricted_to", "tags", "target_compatible_with", "testonly"]
 
-def _with_library(rule, name, attrs):
-    """A cuda_library of the sources, private to `rule`'s target over it."""
+def _with_library(cc_rule, name, attrs):
+    """A cuda_library of the sources, and a target of `cc_rule` over it."""
     library = {key: attrs.pop(key) for key in list(attrs) if key in COMPILE_ATTRS}
     library |= {key: attrs[key] for key in _OF_BOTH if key in attrs}
     cuda_library(
@@ -17,7 +17,7 @@ def _with_library(rule, name, attrs):
         visibility = ["//visibility:private"],
         **library
     )
-    rule(name = name, deps = [":_" + name], **attrs)
+    cc_rule(name = name, deps = [":_" + name], **attrs)
 
 def cuda_binary(name, **attrs):
     """A program of CUDA sources.
