@@ -44,3 +44,10 @@ def test_the_abi_is_written_beside_the_library() -> None:
     assert abi["target"]["isa"] == "sm_90a"
     assert [p["name"] for p in abi["entry"]["params"]] == ["x", "out"] and abi["entry"]["output_count"] == 1
     assert abi["kernels"][0]["grid"] is None and abi["kernels"][0]["block"] == 64
+
+
+@pytest.mark.parametrize("name", ["scale_cpu.so", "scale_cuda.so"])
+def test_a_library_does_not_tell_where_it_was_built(name: str) -> None:
+    content = (HERE / name).read_bytes()
+    for trace in (b"/external/", b"/execroot/", b".runfiles/", b"/tmp/"):
+        assert trace not in content

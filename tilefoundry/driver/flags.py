@@ -21,8 +21,9 @@ def target_macro(target: Target) -> str:
 
 
 def _headers(toolchain: HostToolchain) -> list[str]:
-    flags = [word for path in toolchain.include for word in ("-isystem", str(path))]
-    # __FILE__ in headers must not tell where they are installed
+    # Not -isystem: gcc then follows links to where a header really lies, which __FILE__ would tell. Warnings about other
+    # people's headers are of no use to whoever compiles a kernel.
+    flags = ["-w", *(f"-I{path}" for path in toolchain.include)]
     return flags + [f"-ffile-prefix-map={path}=include/{i}" for i, path in enumerate(toolchain.include)]
 
 
