@@ -8,15 +8,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import torch
+
 from tilefoundry.diagnostics import EvalError, TileFoundryError
 from tilefoundry.evaluator.context import EvalContext, Value
+from tilefoundry.evaluator.linear import LinearCarries
 from tilefoundry.evaluator.registry import EVALUATORS
+from tilefoundry.evaluator.shape.insert_slice import write_window
 from tilefoundry.ir.core.expr import Call, Constant, Expr, Tuple, Var
 from tilefoundry.ir.core.metadata import span_of
 from tilefoundry.ir.core.op import Op
 from tilefoundry.ir.dims import DimVar
 from tilefoundry.ir.dims.ops import DimOp
-from tilefoundry.ir.hir import GridRegionExpr
+from tilefoundry.ir.hir import GridRegionExpr, InsertSlice
 from tilefoundry.ir.types import TensorType
 
 Node = Expr | int
@@ -40,7 +44,8 @@ class Engine:
     def __init__(self, ctx: EvalContext, body: Expr, params: dict[Var, Value]) -> None:
         self.ctx = ctx
         self._frames = [Frame(frozenset(), {id(var): value for var, value in params.items()})]
-        self._depends = dependences(body)
+        self._depends, nodes = dependences(body)
+        self._linear = LinearCarries(nodes, body)
 
     def value(self, expr: Node) -> Value:
         """The value of an expression in the current iteration of the enclosing loops."""
@@ -97,12 +102,16 @@ class Engine:
             return target.fold(*(int(v) for v in values))  # type: ignore[call-overload]
         evaluate = EVALUATORS.get(type(target)) if isinstance(target, Op) else None
         if evaluate is None:
-            raise EvalError(f"the evaluator does not know {target!r}")
+            name = f"op '{target.op_name}'" if isinstance(target, Op) else repr(target)
+            raise EvalError(f"the evaluator has no rule for {name}", span=span_of(node.metadata))
+        if isinstance(target, InsertSlice) and node.args[0] in self._linear:
+            write_window(self.ctx, target, values)
+            return values[0]
         return evaluate(self.ctx, target, node, values)
 
     def _region(self, region: GridRegionExpr) -> Value:
         start, extent, step = (self._get(b) for b in (region.start, region.extent, region.step))
-        carried = [self._get(init) for init in region.init_args]
+        carried = [self._initial(*pair) for pair in zip(region.carried_args, region.init_args, strict=True)]
         variables = (region.induction_var, *region.carried_args)
         own = frozenset(id(v) for v in variables)
         last: Value = ()
@@ -119,6 +128,13 @@ class Engine:
             return last
         return carried[0] if len(carried) == 1 else tuple(carried)
 
+    def _initial(self, var: Var, init: Expr) -> Value:
+        value = self._get(init)
+        if var in self._linear and init not in self._linear:  # else the outer loop has made the copy
+            assert isinstance(value, torch.Tensor)
+            return value.clone()
+        return value
+
 
 def operands_of(node: Expr) -> tuple[Node, ...]:
     """What must have a value before `node` is computed; the body of a loop is not among it."""
@@ -131,8 +147,9 @@ def operands_of(node: Expr) -> tuple[Node, ...]:
     return ()
 
 
-def dependences(body: Expr) -> dict[int, frozenset[int]]:
-    """For each node, by id, the ids of the loop variables and carried values that it depends on."""
+def dependences(body: Expr) -> tuple[dict[int, frozenset[int]], list[Expr]]:
+    """For each node, by id, the ids of the loop variables and carried values that it depends on; and all nodes."""
+    nodes: list[Expr] = []
     found: dict[int, frozenset[int]] = {}
     loop_vars: set[int] = set()
     stack: list[Expr] = [body]
@@ -154,8 +171,9 @@ def dependences(body: Expr) -> dict[int, frozenset[int]]:
         elif isinstance(node, Var) and id(node) in loop_vars:
             depends = frozenset((id(node),))
         found[id(node)] = depends
+        nodes.append(node)
         stack.pop()
-    return found
+    return found, nodes
 
 
 def _children(node: Expr) -> tuple[Node, ...]:

@@ -322,6 +322,31 @@ def test_loops() -> None:
         assert_same(evaluate(f, x, 7), total * count)  # type: ignore[arg-type]
 
 
+def test_writing_in_place_is_not_seen() -> None:
+    """Loops that only write windows update one buffer; whoever else reads the values before and after keeps them."""
+
+    @func
+    def f(x: Tensor[(4, 2), "f32"]) -> tuple[Tensor[(4, 2), "f32"], Tensor[(4, 2), "f32"], Tensor[(4, 2), "f32"]]:
+        base = tf.zeros(Tensor[(4, 2), "f32"])
+        out = base
+        for i in range(4):
+            out = tf.insert_slice(out, x[i], (i, 0))
+        again = out
+        for i in range(2):
+            row = base
+            for j in range(2):  # 'base' is the same in each outer iteration
+                row = tf.insert_slice(row, x[i : i + 1, j : j + 1] * 10.0, (i, j))
+            again = again + row
+        return base, out, again
+
+    x = torch.arange(8.0).reshape(4, 2)
+    base, out, again = evaluate(f, x)
+    assert_same(base, torch.zeros(4, 2))
+    assert_same(out, x)
+    assert_same(again, x + torch.cat([x[:2] * 10.0, torch.zeros(2, 2)]))
+    assert_same(x, torch.arange(8.0).reshape(4, 2))
+
+
 # -- precision and inputs
 
 

@@ -14,7 +14,7 @@ from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.shard import Topology
 from tilefoundry.ir.verify import verify_function, verify_module
 from tilefoundry.python.function import parse_function
-from tilefoundry.python.names import Members, Resolver, is_class_body, surroundings
+from tilefoundry.python.names import Members, Resolver, enclosing_names, is_class_body
 from tilefoundry.python.parser import Session
 from tilefoundry.target import Target
 
@@ -36,7 +36,7 @@ class Member:
     """A function in the body of a class: parsed by ``@module``, which knows topologies and siblings."""
 
     function: FunctionType
-    surroundings: dict[str, object] = field(repr=False)
+    enclosing: dict[str, object] = field(repr=False)
 
     def __call__(self, *args: object) -> object:
         raise WrongTypeError(
@@ -72,15 +72,15 @@ def func(
 def _func(function: object, frame: object, topologies: Topologies | None, target: Target | None) -> object:
     if not isinstance(function, FunctionType):
         raise WrongTypeError(f"@func: expected a function defined with 'def', got {type(function).__name__}")
-    around = surroundings(frame)  # type: ignore[arg-type]
+    around = enclosing_names(frame)  # type: ignore[arg-type]
     if topologies is None and target is None:
         if is_class_body(frame):  # type: ignore[arg-type]
             return Member(function, around)
-        parsed = parse_function(function, Resolver(function, surroundings=around), Session())
+        parsed = parse_function(function, Resolver(function, enclosing=around), Session())
         verify_function(parsed)
         return parsed
     _check_topologies(function.__name__, topologies)
-    parsed = parse_function(function, Resolver(function, surroundings=around), Session(topologies))
+    parsed = parse_function(function, Resolver(function, enclosing=around), Session(topologies))
     module = Module(parsed.name, (parsed,), entry=parsed.name, target=target, topologies=topologies)
     verify_module(module)
     return module
@@ -186,7 +186,7 @@ class _Collector:
         self._open.append(name)
         try:
             members = Members((*self.pending, *self.functions, *self.children), self.find)
-            resolver = Resolver(member.function, members, member.surroundings)
+            resolver = Resolver(member.function, members, member.enclosing)
             self.functions[name] = parse_function(member.function, resolver, self.session)
         finally:
             self._open.pop()

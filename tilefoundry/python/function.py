@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 from types import FunctionType
 
 from tilefoundry.diagnostics import VerifyError
@@ -29,10 +30,11 @@ def parse_function(function: FunctionType, resolver: Resolver, session: Session)
     source = function_source(function)
     p = Parser(source, resolver, session, EXPRESSIONS, STATEMENTS)
     node = source.node
-    params = tuple(_parameter(p, function, argument) for argument in _arguments(p, node))
+    outside = dataclasses.replace(p, resolver=resolver.for_annotations())
+    params = tuple(_parameter(outside, function, argument) for argument in _arguments(p, node))
     if node.returns is None:
         p.refuse(node, f"function '{node.name}' has no return annotation", 'write -> Tensor[(...), "f32"]')
-    declared = return_type(p, node.returns, function.__annotations__.get("return"))
+    declared = return_type(outside, node.returns, function.__annotations__.get("return"))
     _check_dim_vars(p, node, [*(param.type for param in params), declared])
     p.scope.update((param.name, param) for param in params)
     p.run(node.body)

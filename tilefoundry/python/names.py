@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import difflib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import CodeType, FrameType, FunctionType
 
 CO_OPTIMIZED = 0x1  # set for function bodies, not for class bodies and modules
@@ -25,26 +25,38 @@ class Resolver:
 
     A member of the class hides a global of the same name, although Python's own methods do not see the class body:
     functions of one module call each other by their bare names.
+
+    Attributes:
+        enclosing: names in the scopes around the function. Python's closures hold those that the body uses; annotations
+            are evaluated outside of the body, and see all of them.
+        in_annotation: an annotation is being resolved.
     """
 
     function: FunctionType
     members: Members = Members()
-    surroundings: Mapping[str, object] = field(default_factory=dict)
+    enclosing: Mapping[str, object] = field(default_factory=dict)
+    in_annotation: bool = False
+
+    def for_annotations(self) -> Resolver:
+        """The resolver of names in the function's annotations."""
+        return replace(self, in_annotation=True)
 
     def locals(self) -> frozenset[str]:
         """The names that Python makes local to the function: everything that it assigns, and its parameters."""
         code = self.function.__code__
-        return frozenset(code.co_varnames + code.co_cellvars)
+        return frozenset() if self.in_annotation else frozenset(code.co_varnames + code.co_cellvars)
 
     def lookup(self, name: str) -> object:
         """The value of a name that is not local. Raises KeyError; ValueError when a closure cell is still empty."""
         code = self.function.__code__
+        if self.in_annotation and name in self.enclosing:
+            return self.enclosing[name]
         if name in code.co_freevars:
             assert self.function.__closure__ is not None
             return self.function.__closure__[code.co_freevars.index(name)].cell_contents
         if name in self.members.names:
             return self.members.find(name)
-        for scope in (self.function.__globals__, vars(builtins), self.surroundings):
+        for scope in (self.function.__globals__, vars(builtins)):
             if name in scope:
                 return scope[name]
         raise KeyError(name)
@@ -60,11 +72,8 @@ def is_class_body(frame: FrameType) -> bool:
     return not frame.f_code.co_flags & CO_OPTIMIZED and frame.f_locals is not frame.f_globals
 
 
-def surroundings(frame: FrameType) -> dict[str, object]:
-    """Names in the scopes that lexically enclose the code that `frame` runs, innermost first.
-
-    Python puts a name into a closure only where the body uses it; one that only an annotation uses is found here.
-    """
+def enclosing_names(frame: FrameType) -> dict[str, object]:
+    """The names in the scopes that lexically enclose the code that `frame` runs; inner ones hide outer ones."""
     found: dict[str, object] = {}
     current: FrameType | None = frame
     while current is not None and current.f_locals is not current.f_globals:

@@ -193,6 +193,35 @@ def test_postponed_annotations() -> None:
     assert function.return_type.shape[0] == 7
 
 
+def test_annotations_see_enclosing_names_rather_than_locals_or_globals() -> None:
+    from tilefoundry.python.testing import load_program
+
+    scope = load_program(
+        """
+        from __future__ import annotations
+        width = 3
+        def make(width):
+            class Shapes:
+                rows = 5
+                @func
+                def unused(x: Tensor[(1,), "f32"]) -> Tensor[(1,), "f32"]:
+                    return x
+            @func
+            def f(M: Tensor[(M, width), "f32"], width: Tensor[(width,), "f32"]) -> Tensor[(M, width), "f32"]:
+                return M + width
+            return f
+        f = make(7)
+        """
+    )
+    function = scope["f"]
+    assert isinstance(function, Function)
+    assert [p.type.shape for p in function.params] == [(scope_m(), 7), (7,)]
+
+
+def scope_m() -> Expr:
+    return DimVar("M", 1, 1 << 20)
+
+
 def test_extents_are_index_arithmetic() -> None:
     @func
     def f(x: Tensor[(N, WIDTH * 2), "f32"]) -> Tensor[(N, 64), "f32"]:

@@ -13,7 +13,16 @@ from tilefoundry.ir.hir import InsertSlice
 def insert_slice(ctx: EvalContext, op: InsertSlice, call: Call, values: tuple[Value, ...]) -> torch.Tensor:
     """`dst` with a window replaced; where the boundary of an axis is "clip", what overhangs is not written."""
     dst, update, offsets = values
-    assert isinstance(dst, torch.Tensor) and isinstance(offsets, tuple)
+    assert isinstance(dst, torch.Tensor)
+    result = dst.clone()
+    write_window(ctx, op, (result, update, offsets))
+    return result
+
+
+def write_window(ctx: EvalContext, op: InsertSlice, values: tuple[Value, ...]) -> None:
+    """Writes the window into `dst` itself."""
+    dst, update, offsets = values
+    assert isinstance(dst, torch.Tensor) and isinstance(update, torch.Tensor) and isinstance(offsets, tuple)
     sizes = tuple(ctx.extent(size) for size in op.sizes)
     target: list[slice] = []
     source: list[slice] = []
@@ -28,6 +37,4 @@ def insert_slice(ctx: EvalContext, op: InsertSlice, call: Call, values: tuple[Va
             )
         target.append(slice(offset + first, offset + stop) if stop > first else slice(0, 0))
         source.append(slice(first, stop))
-    result = dst.clone()
-    result[tuple(target)] = torch.as_tensor(update).reshape(sizes)[tuple(source)]
-    return result
+    dst[tuple(target)] = update.reshape(sizes)[tuple(source)]
