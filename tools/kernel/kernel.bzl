@@ -121,16 +121,20 @@ def tilefoundry_kernel(
       line_info: as CompilerOptions.line_info.
       **kwargs: attributes that every rule has, such as visibility and tags.
     """
-    tool = name + "_codegen"
-    py_binary(
-        name = tool,
-        srcs = [_MAIN],
-        main = _MAIN,
-        tags = ["manual"],
-        testonly = kwargs.get("testonly", False),
-        visibility = ["//visibility:private"],
-        deps = [_DRIVER] + deps,
-    )
+    testonly = kwargs.get("testonly", False)
+
+    # One code generator for all kernels of a package that come from the same sources.
+    tool = "kernel_codegen_{}".format(hash(repr((sorted([str(dep) for dep in deps]), testonly))) & 0xffffffff)
+    if not native.existing_rule(tool):
+        py_binary(
+            name = tool,
+            srcs = [_MAIN],
+            main = _MAIN,
+            tags = ["manual"],
+            testonly = testonly,
+            visibility = ["//visibility:private"],
+            deps = [_DRIVER] + deps,
+        )
     rule_of_target = _cuda_kernel if target == "cuda" else _cpu_kernel
     rule_of_target(
         name = name,

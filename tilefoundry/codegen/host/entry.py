@@ -130,7 +130,7 @@ def _entry_function(entry: EntryABI, tables: Tables, launches: Sequence[str], cu
     ]
     if entry.output_count:
         lines.append(f"  if (host::all_empty(bound + {entry.input_count}, {entry.output_count})) return;")
-    lines += [f"  [[maybe_unused]] const int64_t dim_{d.name} = dims[{i}];" for i, d in enumerate(tables.dims)]
+    lines += tables.bindings()
     if cuda:
         lines.append("  const host::CudaDeviceGuard guard(device.device_id);")
     return "\n".join([*lines, *launches, "}", ""])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -64,11 +65,15 @@ class Tables:
     @property
     def names(self) -> dict[Expr, str]:
         """What the entry's body calls each DimVar."""
-        return {d: f"dim_{d.name}" for d in self.dims}
+        return {d: f"dim_{d.name}" if d.name.isidentifier() else f"dim_{i}" for i, d in enumerate(self.dims)}
 
     def dim(self, dim: Dim) -> str:
         """`dim` as text for the entry's body."""
         return dim_text(dim, self.names)
+
+    def bindings(self) -> list[str]:
+        """Statements that give each DimVar its name, from the array ``dims``."""
+        return [f"  [[maybe_unused]] const int64_t {name} = dims[{i}];" for i, name in enumerate(self.names.values())]
 
     def _extent(self, dim: Dim) -> str:
         if isinstance(dim, int):
@@ -108,14 +113,14 @@ class Tables:
         dims = "nullptr"
         if self.dims:
             dims = "kDims"
-            items = ", ".join(f'{{"{d.name}", {d.lo}, {d.hi}}}' for d in self.dims)
+            items = ", ".join(f"{{{json.dumps(d.name, ensure_ascii=False)}, {d.lo}, {d.hi}}}" for d in self.dims)
             lines.insert(0, f"constexpr host::DimVar kDims[] = {{{items}}};")
         lines += ["constexpr host::Param kParams[] = {", *rows, "};"]
         derive = "nullptr"
         if self.derived:
             derive = "derive"
             lines.append("void derive(const int64_t* dims, int64_t* values) {")
-            lines += [f"  [[maybe_unused]] const int64_t dim_{d.name} = dims[{i}];" for i, d in enumerate(self.dims)]
+            lines += self.bindings()
             lines += [f"  values[{i}] = {self.dim(d)};" for i, d in enumerate(self.derived)]
             lines.append("}")
         lines.append(

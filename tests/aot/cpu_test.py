@@ -1,0 +1,31 @@
+"""What `tilefoundry_kernel` builds for a CPU is what `jit` builds."""
+
+from pathlib import Path
+
+import torch
+
+from tilefoundry.driver import CompilerOptions, load
+from tilefoundry.driver.keys import module_key
+from tilefoundry.driver.scale_program import Scale
+from tilefoundry.target import CpuTarget
+
+HERE = Path(__file__).absolute().parent
+
+
+def test_it_runs() -> None:
+    scale = load(HERE / "scale_cpu.so")
+    x = torch.randn(37, 64)
+    assert torch.equal(scale(x), 2 * x)  # type: ignore[arg-type]
+    assert list(scale.sources) == ["scale.cc", "host_entry.cc"]
+    assert scale.build_info is not None and scale.build_info.origin == "library"
+
+
+def test_its_key_is_that_of_jit() -> None:
+    linked = load(HERE / "scale_cpu.so").linked
+    assert linked is not None and linked.key == module_key(Scale, CpuTarget(), CompilerOptions())
+
+
+def test_it_does_not_tell_where_it_was_built() -> None:
+    content = (HERE / "scale_cpu.so").read_bytes()
+    for trace in (b"/external/", b"/execroot/", b".runfiles/", b"/tmp/"):
+        assert trace not in content
