@@ -34,10 +34,23 @@ namespace detail {
 template <class T>
 using remove_cvref_t = cute::remove_cvref_t<T>;
 
-template <class Engine>
+/// Registers of one instance. Unlike cute::ArrayEngine it holds bool as whole bytes, so that references are plain.
+template <class T, int N>
+struct RegisterEngine {
+  using iterator = T*;
+  using reference = T&;
+  using element_type = T;
+  using value_type = T;
+  alignas(16) T storage[N];
+
+  TILEFOUNDRY_HOST_DEVICE constexpr T* begin() { return storage; }
+  TILEFOUNDRY_HOST_DEVICE constexpr T const* begin() const { return storage; }
+};
+
+template <class Tensor>
 struct is_owning : cute::false_type {};
-template <class T, size_t N, class Layout>
-struct is_owning<cute::Tensor<cute::ArrayEngine<T, N>, Layout>> : cute::true_type {};
+template <class T, int N, class Layout>
+struct is_owning<cute::Tensor<RegisterEngine<T, N>, Layout>> : cute::true_type {};
 
 /// A tensor that every instance of a CTA sees whole.
 template <class T>

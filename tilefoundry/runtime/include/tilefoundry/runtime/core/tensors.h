@@ -90,8 +90,8 @@ TILEFOUNDRY_HOST_DEVICE constexpr auto register_tensor(Logical, SL shard_layout)
                 "register_tensor: the modes of the shard layout must factor the logical extents in order");
   constexpr int count = decltype(cute::cosize(
       cute::make_layout(shard_layout_local_shape(shard_layout), shard_layout.layout.stride())))::value;
-  using Engine = cute::Tensor<cute::ArrayEngine<T, count>, cute::Layout<cute::Int<count>>>;
-  return ShardTensor<Engine, Logical, SL>{Engine{}, shard_layout};
+  using Engine = cute::Tensor<detail::RegisterEngine<T, count>, cute::Layout<cute::Int<count>>>;
+  return ShardTensor<Engine, Logical, SL>{Engine(), shard_layout};
 }
 
 /// Base of the CTA's shared memory, 128-byte aligned; its size is the launch's.

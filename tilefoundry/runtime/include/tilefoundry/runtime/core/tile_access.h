@@ -177,7 +177,7 @@ TILEFOUNDRY_DEVICE void for_each_pack(Access const& access, F const& f, cute::se
     unflatten<Access>(pack / per_row, index, axes);
     f(access.place(index, axes), ((index[B] * tile_stride<Access, B, Storage>()) + ...));
   };
-  TILEFOUNDRY_UNROLL
+  TILEFOUNDRY_UNROLL_4
   for (int first = 0; first < packs; first += threads) {
     if (packs % threads == 0 || first + threads <= packs || first + thread < packs) visit(first + thread);
   }

@@ -103,6 +103,7 @@ class Cta {
     Instance instance;
     void* stack = nullptr;
     char const* waits_at = nullptr;
+    bool finished = false;
     int next = 0;  // the following live fibre
     int turn = 0;
   };
@@ -145,7 +146,8 @@ class Cta {
 
   [[noreturn]] void finish() {
     Fibre& self = fibres_[running_];
-    self.waits_at = "its end";
+    self.waits_at = nullptr;
+    self.finished = true;
     --alive_;
     if (alive_ > 0 && blocked_ == alive_ && !cancelled_) diverged();
     void* scrap;
@@ -191,9 +193,14 @@ class Cta {
     for (int i = 0, n = threads(); i < n;) {
       int last = i;
       while (last + 1 < n && fibres_[last + 1].waits_at == fibres_[i].waits_at) ++last;
-      text += (i ? ", " : " ") + std::string(i == last ? "thread " : "threads ") + std::to_string(i);
-      if (last > i) text += "-" + std::to_string(last);
-      text += std::string(i == last ? " is at " : " are at ") + fibres_[i].waits_at;
+      bool const several = last > i;
+      text += (i ? ", thread" : " thread") + std::string(several ? "s " : " ") + std::to_string(i);
+      if (several) text += "-" + std::to_string(last);
+      if (fibres_[i].finished) {
+        text += several ? " have finished" : " has finished";
+      } else {
+        text += std::string(several ? " wait at " : " waits at ") + fibres_[i].waits_at;
+      }
       i = last + 1;
     }
     if (!error_) error_ = std::make_exception_ptr(std::runtime_error(text));

@@ -1,0 +1,133 @@
+"""What must not compile, with which message; and what must compile alone without a warning."""
+
+from pathlib import Path
+
+import pytest
+
+from tilefoundry.runtime.include.tests.compiler import HERE, compile_source
+
+_CPU = "-DTILEFOUNDRY_TARGET_CPU=1"
+_PRELUDE = """
+#include <tilefoundry/runtime.h>
+using namespace cute;
+namespace tilefoundry { inline namespace TILEFOUNDRY_UNIT {
+template <> constexpr auto program_shape<TopologyScope::thread>() noexcept { return Shape<Int<128>>{}; }
+using Warps = Mesh<Layout<Shape<_4, _32>, Stride<_32, _1>>, TopologyScope::thread>;
+using Ctas = Mesh<Layout<Shape<_2, Int<128>>, Stride<Int<128>, _1>>, TopologyScope::cta, TopologyScope::thread>;
+inline void kernel() {
+  auto row = Layout<Shape<Int<128>>, Stride<_1>>{};
+  using PerThread = ShardLayout<Layout<Shape<_4, _32>, Stride<_0, _0>>, cute::tuple<shard::S<0>, shard::S<1>>, Warps>;
+  auto x = register_tensor<float>(row, PerThread{});
+  using Whole = ShardLayout<Layout<Shape<_1>, Stride<_0>>, cute::tuple<shard::B, shard::B>, Warps>;
+  auto y = register_tensor<float>(Layout<Shape<_1>, Stride<_1>>{}, Whole{});
+  (void)x; (void)y; (void)row;
+  %s
+}
+}}
+"""
+_MEMORY = "auto t = make_tensor(make_gmem_ptr(static_cast<float*>(nullptr)), row);"
+
+_REFUSED = {
+    "raw pointer": (
+        "make_shard_tensor(static_cast<float*>(nullptr), row, PerThread{});",
+        "a raw pointer has no residency",
+    ),
+    "Dynamic in local()": (
+        _MEMORY + "local(make_shard_tensor(t, row, ShardLayout<Layout<Shape<_4, _32>, Stride<_32, _1>>,"
+        "cute::tuple<shard::S<0>, shard::Dynamic>, Warps>{}));",
+        "Dynamic shard attribute must be resolved before local()",
+    ),
+    "unfactored split": (
+        _MEMORY + "local(make_shard_tensor(t, row, ShardLayout<Layout<Shape<Int<128>>, Stride<_1>>,"
+        "cute::tuple<shard::S<0>, shard::B>, Warps>{}));",
+        "factor mode k",
+    ),
+    "two axes on one mode": (
+        _MEMORY + "local(make_shard_tensor(t, row, ShardLayout<Layout<Shape<Int<128>>, Stride<_1>>,"
+        "cute::tuple<shard::S<0>, shard::S<0>>, Warps>{}));",
+        "factor mode k",
+    ),
+    "one attribute too few": (
+        _MEMORY + "local(make_shard_tensor(t, row, ShardLayout<Layout<Shape<Int<128>>, Stride<_1>>,"
+        "cute::tuple<shard::B>, Warps>{}));",
+        "one attribute per mesh axis",
+    ),
+    "reduction over warps without a workspace": (
+        "ops::reduce<op::sum, Axes<0>>(x, y);",
+        "needs a shared-memory workspace",
+    ),
+    "workspace too small": (
+        "auto ws = shared_tensor<float>(cta_shared(), Layout<Shape<_2>, Stride<_1>>{}, Layout<Shape<_2>, Stride<_1>>{});"
+        "ops::reduce<op::sum, Axes<0>>(x, y, ws);",
+        "the workspace is smaller than reduce_workspace_bytes()",
+    ),
+    "reduction over CTAs": (
+        "auto z = register_tensor<float>(Layout<Shape<Int<256>>, Stride<_1>>{}, ShardLayout<Layout<Shape<_2, Int<128>>,"
+        "Stride<_0, _0>>, cute::tuple<shard::S<0>, shard::S<1>>, Ctas>{}); ops::reduce<op::sum, Axes<0>>(z, y);",
+        "a reduced axis is split over CTAs",
+    ),
+    "mesh that does not fill its level": (
+        "Mesh<Layout<Shape<_2, _32>, Stride<_32, _1>>, TopologyScope::thread>{}.local_index();",
+        "must multiply to its size",
+    ),
+    "mesh whose strides collide": (
+        "Mesh<Layout<Shape<_4, _32>, Stride<_16, _1>>, TopologyScope::thread>{}.local_index();",
+        "must enumerate its ids",
+    ),
+    "named barrier of a part of a warp": ("ops::sync<SyncKind::named, 0, 40, 0u, 1>();", "multiples of 32"),
+    "named barrier without an id": ("ops::sync<SyncKind::named, 0, 64>();", "an id from 1 to 15"),
+    "named barrier beyond the CTA": ("ops::sync<SyncKind::named, 96, 64, 0u, 1>();", "exceed the CTA"),
+    "view of a temporary": (
+        "view(register_tensor<float>(row, PerThread{}), row, PerThread{});",
+        "the register tensor is a temporary",
+    ),
+    "operands of different shape": ("ops::binary(op::add{}, x, x, register_tensor<float>(Layout<Shape<Int<256>>,"
+        "Stride<_1>>{}, ShardLayout<Layout<Shape<_4, _32, _2>, Stride<_0, _0, _1>>, cute::tuple<shard::S<0>,"
+        "shard::S<1>>, Warps>{}));", "must have equal local shapes"),
+    "operands of different type": (
+        "auto i = register_tensor<int>(row, PerThread{}); ops::binary(op::add{}, x, i, x);",
+        "must have one element type",
+    ),
+    "whole shared tile as a destination": (
+        "auto s = shared_tensor<float>(cta_shared(), row, row); ops::fill(s, 0.f);",
+        "has no owner per element",
+    ),
+    "box of another shape": (
+        "auto s = shared_tensor<float>(cta_shared(), row, row);"
+        "auto map = make_tile_map<Shape<_64>>(global_tensor<float, true>(GlobalArg<1>{}, make_shape(int64_t(64))));"
+        "ops::tile_load(map, make_coord(0), s);",
+        "the box and the tile must have the same extents",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(_REFUSED))
+def test_refused_with_our_message(name: str, tmp_path: Path) -> None:
+    statements, message = _REFUSED[name]
+    done = compile_source(_PRELUDE % statements, "-std=c++17", "-fsyntax-only", _CPU, cwd=tmp_path)
+    assert done.returncode != 0
+    assert message in done.stderr
+
+
+def test_the_prelude_itself_compiles(tmp_path: Path) -> None:
+    done = compile_source(_PRELUDE % "ops::fill(x, 0.f);", "-std=c++17", "-fsyntax-only", _CPU, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("macros", [(), (_CPU, "-DTILEFOUNDRY_TARGET_CUDA=1")])
+def test_exactly_one_target(macros: tuple[str, ...], tmp_path: Path) -> None:
+    done = compile_source("#include <tilefoundry/runtime.h>\n", "-std=c++17", "-fsyntax-only", *macros, cwd=tmp_path)
+    assert done.returncode != 0
+    assert "define exactly one of TILEFOUNDRY_TARGET_CUDA and TILEFOUNDRY_TARGET_CPU" in done.stderr
+
+
+_ROOT = HERE.parent / "tilefoundry"
+_HEADERS = ["runtime.h", *sorted(str(p.relative_to(_ROOT)) for d in ("core", "cpu") for p in _ROOT.glob(f"runtime/{d}/*.h"))]
+
+
+@pytest.mark.parametrize("standard", ["c++17", "c++20"])
+@pytest.mark.parametrize("header", _HEADERS)
+def test_compiles_alone(header: str, standard: str, tmp_path: Path) -> None:
+    source = f"#include <tilefoundry/{header}>\n"
+    done = compile_source(source, f"-std={standard}", "-fsyntax-only", _CPU, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")

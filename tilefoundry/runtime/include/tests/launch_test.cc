@@ -1,0 +1,210 @@
+// cpu::launch: CTAs over threads, fibres, barriers, divergence, failures.
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+#include "testing.h"
+
+namespace tilefoundry {
+inline namespace TILEFOUNDRY_UNIT {
+namespace {
+
+constexpr auto kCta = TopologyScope::cta;
+constexpr auto kThread = TopologyScope::thread;
+
+std::string failure(int64_t grid, void (*body)()) {
+  try {
+    launch(grid, 1024, body);
+  } catch (std::exception const& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Launch, EveryInstanceRunsOnce) {
+  for (int64_t grid : {0, 1, 3, 100}) {
+    std::vector<std::atomic<int>> count(grid * kThreads);
+    launch(grid, 0, [&] { ++count[program_id<kCta>() * kThreads + program_id<kThread>()]; });
+    for (auto& c : count) EXPECT_EQ(c, 1);
+    cpu::launch<false>(grid, kThreads, 0,
+                       [&] { ++count[program_id<kCta>() * kThreads + program_id<kThread>()]; });
+    for (auto& c : count) EXPECT_EQ(c, 2);
+  }
+}
+
+TEST(Launch, BadGeometryIsRefused) {
+  EXPECT_THROW(cpu::launch<true>(-1, 1, 0, [] {}), std::invalid_argument);
+  EXPECT_THROW(cpu::launch<true>(1, 0, 0, [] {}), std::invalid_argument);
+  EXPECT_THROW(cpu::launch<true>(1, 1025, 0, [] {}), std::invalid_argument);
+  EXPECT_THROW(cpu::launch<true>(1, 1, -1, [] {}), std::invalid_argument);
+}
+
+TEST(Launch, SharedMemoryIsAlignedAndOfTheCta) {
+  launch(20, 4 * kThreads, [] {
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(cta_shared()) % 128, 0u);
+    int* const shared = reinterpret_cast<int*>(cta_shared());
+    int const t = program_id<kThread>(), cta = program_id<kCta>();
+    shared[t] = 1000 * cta + t;
+    ops::sync<SyncKind::cta>();
+    EXPECT_EQ(shared[(t + 5) % kThreads], 1000 * cta + (t + 5) % kThreads);
+  });
+}
+
+TEST(Launch, LocalsSurviveSwitches) {
+  launch(1, 0, [] {
+    double sum = program_id<kThread>();
+    volatile float kept[64];
+    for (int i = 0; i < 64; ++i) kept[i] = static_cast<float>(i + program_id<kThread>());
+    for (int i = 0; i < 100; ++i) {
+      ops::sync<SyncKind::cta>();
+      sum += 0.5;
+    }
+    EXPECT_EQ(sum, program_id<kThread>() + 50.);
+    for (int i = 0; i < 64; ++i) EXPECT_EQ(kept[i], static_cast<float>(i + program_id<kThread>()));
+  });
+}
+
+TEST(Launch, InstancesOfACtaRunInOrderBetweenBarriers) {
+  std::vector<int> order;
+  launch(1, 0, [&] {
+    order.push_back(program_id<kThread>());
+    ops::sync<SyncKind::cta>();
+  });
+  for (int i = 0; i < kThreads; ++i) EXPECT_EQ(order[i], i);
+}
+
+TEST(Sync, WarpsAndNamedBarriers) {
+  launch(1, 4096, [] {
+    int* const shared = reinterpret_cast<int*>(cta_shared());
+    int const t = program_id<kThread>();
+    shared[t] = t;
+    ops::sync<SyncKind::warp>();
+    EXPECT_EQ(shared[t ^ 31], t ^ 31);
+    ops::sync<SyncKind::warp, 0, 0, 0x0000ffffu>();
+    ops::sync<SyncKind::cta>();
+    // Warps 1 and 2 meet twice; the others pass through.
+    for (int round = 0; round < 2; ++round) {
+      if (t >= 32 && t < 96) shared[t] = 100 * round + t;
+      ops::sync<SyncKind::named, 32, 64, 0u, 3>();
+      if (t >= 32 && t < 96) {
+        EXPECT_EQ(shared[127 - t], 100 * round + 127 - t);
+      }
+      ops::sync<SyncKind::named, 32, 64, 0u, 4>();
+    }
+  });
+}
+
+TEST(Divergence, SomeFinishWhileOthersWait) {
+  EXPECT_EQ(
+      failure(3,
+              [] {
+                if (program_id<kCta>() == 1 && program_id<kThread>() >= 32) return;
+                ops::sync<SyncKind::cta>();
+              }),
+      "barrier divergence in CTA 1: threads 0-31 wait at the CTA barrier, threads 32-127 have finished");
+}
+
+TEST(Divergence, TheLastToFinishReports) {
+  EXPECT_EQ(failure(1,
+                    [] {
+                      if (program_id<kThread>() == 127) return;
+                      ops::sync<SyncKind::cta>();
+                    }),
+            "barrier divergence in CTA 0: threads 0-126 wait at the CTA barrier, thread 127 has finished");
+}
+
+TEST(Divergence, DifferentBarriers) {
+  EXPECT_EQ(
+      failure(1,
+              [] {
+                if (program_id<kThread>() == 40) {
+                  ops::sync<SyncKind::warp>();
+                } else {
+                  ops::sync<SyncKind::cta>();
+                }
+              }),
+      "barrier divergence in CTA 0: threads 0-39 wait at the CTA barrier, thread 40 waits at a warp barrier, "
+      "threads 41-127 wait at the CTA barrier");
+}
+
+TEST(Failure, NamesTheInstanceAndUnwindsTheOthers) {
+  static std::atomic<int> alive;
+  struct Counted {
+    Counted() { ++alive; }
+    ~Counted() { --alive; }
+  };
+  alive = 0;
+  EXPECT_EQ(failure(1,
+                    [] {
+                      Counted counted;
+                      ops::sync<SyncKind::cta>();
+                      if (program_id<kThread>() == 77) throw std::runtime_error("broken");
+                      ops::sync<SyncKind::cta>();
+                    }),
+            "instance (cta 0, thread 77): broken");
+  EXPECT_EQ(alive, 0);
+}
+
+TEST(Failure, OfSeveralCtasTheFirstIsReported) {
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(failure(200,
+                      [] {
+                        if (program_id<kCta>() >= 17) throw std::runtime_error("broken");
+                      }),
+              "instance (cta 17, thread 0): broken");
+  }
+}
+
+TEST(Failure, TheNextLaunchIsUnaffected) {
+  EXPECT_NE(failure(4, [] { throw 1; }), "no error");
+  EXPECT_EQ(failure(4, [] { ops::sync<SyncKind::cta>(); }), "no error");
+}
+
+TEST(Failure, CollectiveInAKernelDeclaredWithout) {
+  EXPECT_THROW(cpu::launch<false>(1, kThreads, 0, [] { ops::sync<SyncKind::cta>(); }), std::runtime_error);
+}
+
+TEST(Launch, FromSeveralThreadsAtOnce) {
+  std::vector<std::thread> callers;
+  std::atomic<int64_t> total{0};
+  for (int i = 0; i < 4; ++i) {
+    callers.emplace_back([&] {
+      for (int n = 0; n < 25; ++n) {
+        launch(7, 0, [&] {
+          ops::sync<SyncKind::cta>();
+          ++total;
+        });
+      }
+    });
+  }
+  for (auto& caller : callers) caller.join();
+  EXPECT_EQ(total, 4 * 25 * 7 * kThreads);
+}
+
+TEST(Workers, TheVariableIsReadAndChecked) {
+  ASSERT_EQ(setenv("TILEFOUNDRY_NUM_THREADS", "3", 1), 0);
+  EXPECT_EQ(host::worker_count(), 3);
+  for (char const* bad : {"0", "-1", "many", "4x", "5000"}) {
+    ASSERT_EQ(setenv("TILEFOUNDRY_NUM_THREADS", bad, 1), 0);
+    EXPECT_THROW(host::worker_count(), std::invalid_argument) << bad;
+  }
+  ASSERT_EQ(unsetenv("TILEFOUNDRY_NUM_THREADS"), 0);
+  EXPECT_GE(host::worker_count(), 1);
+}
+
+TEST(Fibres, SwitchWithoutSystemCalls) {
+  constexpr int kRounds = 2000;
+  auto const start = std::chrono::steady_clock::now();
+  launch(1, 0, [] {
+    for (int i = 0; i < kRounds; ++i) ops::sync<SyncKind::cta>();
+  });
+  std::chrono::duration<double, std::nano> const spent = std::chrono::steady_clock::now() - start;
+  // A figure for the log; machines differ too much for a bound that means something.
+  RecordProperty("nanoseconds_per_switch", std::to_string(spent.count() / (kRounds * kThreads)));
+  std::printf("%.1f ns per switch\n", spent.count() / (kRounds * kThreads));
+}
+
+}  // namespace
+}  // namespace TILEFOUNDRY_UNIT
+}  // namespace tilefoundry
