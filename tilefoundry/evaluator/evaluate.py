@@ -15,12 +15,17 @@ PRECISIONS = ("declared", "f64")
 
 
 def evaluate(
-    function: Function | Module, *inputs: object, precision: str = "declared", device: torch.device | str | None = None
+    function: Function | Module,
+    *inputs: object,
+    backend: str = "torch",
+    precision: str = "declared",
+    device: torch.device | str | None = None,
 ) -> object:
     """The value of a function (or of a module's entry) on these inputs, as torch computes it on logical shapes.
 
     Args:
         inputs: one for each declared parameter, of exactly the declared dtype; all on one device.
+        backend: "torch", the only one.
         precision: "declared" computes each op in its declared dtype; "f64" computes every float in f64 without
             rounding casts, and returns f64: a reference for what the program means.
         device: where to run; by default where the inputs are. It must agree with them.
@@ -42,6 +47,8 @@ def evaluate(
             f"evaluate: expected a Function or a Module, got {type(function).__name__}",
             remedy="decorate the function with @func",
         )
+    if backend != "torch":
+        raise EvalError(f"evaluate: unknown backend {backend!r}", remedy='use "torch"')
     if precision not in PRECISIONS:
         raise EvalError(f"evaluate: unknown precision {precision!r}", remedy=f"use one of {', '.join(PRECISIONS)}")
     if function.body is None:

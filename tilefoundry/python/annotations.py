@@ -5,7 +5,17 @@ from __future__ import annotations
 import ast
 
 from tilefoundry.dsl.tensor import ConstTensor, Tensor, TensorSpec
-from tilefoundry.ir.shard import ComposedLayout, Layout, Placed, ShardLayout
+from tilefoundry.ir.shard import (
+    ComposedLayout,
+    Layout,
+    Placed,
+    ShardLayout,
+    flatten,
+    per_unit_strides,
+    row_major,
+    shared_strides,
+    with_strides,
+)
 from tilefoundry.ir.types import DType, StorageKind, TensorType, TupleType, resolve_storage
 from tilefoundry.python.layouts import AnyLayout, resolve_layout
 from tilefoundry.python.parser import Parser
@@ -37,8 +47,19 @@ def tensor_type(p: Parser, node: ast.AST, spec: TensorSpec) -> TensorType:
                 storage = resolve_storage(item)
         elif item is not None:
             p.refuse(node, f"expected a layout, then a storage, got {describe(item)}", FORM)
+    storage = StorageKind.GMEM if storage is None else storage
     with p.located(node):
-        return TensorType(shape, dtype, layout, StorageKind.GMEM if storage is None else storage)
+        return TensorType(shape, dtype, _materialised(layout, storage), storage)
+
+
+def _materialised(layout: AnyLayout | None, storage: StorageKind) -> AnyLayout | None:
+    """Strides for a layout written without: row-major, where registers hold each unit's part apart."""
+    if isinstance(layout, ShardLayout) and layout.layout.strides is None:
+        apart = storage is StorageKind.RMEM
+        return with_strides(layout, per_unit_strides(layout) if apart else shared_strides(layout))
+    if isinstance(layout, Layout) and layout.strides is None:
+        return row_major(flatten(layout.shape))
+    return layout
 
 
 def _is_layout(item: object) -> bool:

@@ -7,6 +7,7 @@ import difflib
 import inspect
 import math
 from collections.abc import Callable
+from enum import Enum
 
 from tilefoundry.dsl.markers import SurfaceOp, Tile
 from tilefoundry.dsl.tensor import TensorSpec
@@ -17,7 +18,7 @@ from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.core.op import OpSchema, ParamDef, schemas_named
 from tilefoundry.python.annotations import tensor_type
 from tilefoundry.python.layouts import build_mesh, resolve_layout
-from tilefoundry.python.literals import operands
+from tilefoundry.python.literals import operands, plain_number
 from tilefoundry.python.parser import Parser
 from tilefoundry.python.values import Window, as_index, describe, is_index, is_number
 from tilefoundry.python.windows import insert_slice
@@ -232,6 +233,8 @@ def attribute(p: Parser, node: ast.AST, op: str, name: str, value: object) -> ob
         return resolve_layout(p, node, value)
     if isinstance(value, tuple):
         return tuple(attribute(p, node, op, name, v) for v in value)
+    if isinstance(value, (int, float)) and not isinstance(value, Enum):
+        return plain_number(value)
     if isinstance(value, Window) or (isinstance(value, Expr) and not is_index(value)):
         p.refuse(node, f"{op}: '{name}' must be known at compile time, got {describe(value)}")
     if inspect.isroutine(value) or isinstance(value, (SurfaceOp, type)):

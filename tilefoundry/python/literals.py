@@ -52,6 +52,7 @@ def _peer_dtype(values: Sequence[object]) -> DType | None:
 
 def literal(p: Parser, node: ast.AST, value: bool | int | float, peer: DType | None) -> Constant:
     """A rank-0 constant. Refuses a number that would change kind or that the dtype cannot hold."""
+    value = plain_number(value)
     if isinstance(value, bool):
         return Constant(value, TensorType.scalar(DType.bool))
     if isinstance(value, int):
@@ -79,6 +80,11 @@ def literal(p: Parser, node: ast.AST, value: bool | int | float, peer: DType | N
         f"float literal {value} meets {peer}; expected a float operand",
         remedy='write an int, or convert the other operand: tf.cast(x, "f32")',
     )
+
+
+def plain_number(value: bool | int | float) -> bool | int | float:
+    """The number without a subclass of Python's types around it (an IntEnum, a numpy float)."""
+    return value if isinstance(value, bool) else int(value) if isinstance(value, int) else float(value)
 
 
 def largest_finite(dtype: FloatDType) -> float:

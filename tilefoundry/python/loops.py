@@ -203,15 +203,10 @@ def _spread_axis(p: Parser, node: ast.expr) -> MeshAxis:
 def assigned_names(body: list[ast.stmt]) -> dict[str, ast.AST]:
     """The names that a block assigns, in order, each with the place of its last assignment."""
     found: dict[str, ast.AST] = {}
-    for statement in body:
-        for node in _preorder(statement):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                found[node.id] = node
+    todo: list[ast.AST] = list(reversed(body))
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found[node.id] = node
+        todo.extend(reversed(list(ast.iter_child_nodes(node))))
     return found
-
-
-def _preorder(node: ast.AST) -> list[ast.AST]:
-    result = [node]
-    for child in ast.iter_child_nodes(node):
-        result.extend(_preorder(child))
-    return result

@@ -101,6 +101,22 @@ def test_row_mean() -> None:
     assert mean.type.layout.attrs == (Broadcast(), Broadcast())
 
 
+def test_layouts_in_types() -> None:
+    @func(topologies=(Topology("thread", 128),))
+    def f(x: Tensor[(8, 4), "f32", ((8, 4), (1, 8))], y: Tensor[(8, 4), "f32", (8, 4)]) -> Tensor[(8, 4), "f32"]:
+        with Mesh(("thread",), (4, 32), ("w", "l")) as t:
+            z = tf.zeros(Tensor[(8 @ t.w, 4), "f32", "rmem"])
+            return tf.reshard(z, (8 @ t.w, 4), "gmem")
+
+    function = f.entry_function()
+    layouts = [p.type.layout for p in function.params]
+    assert [(la.shape, la.strides) for la in layouts] == [((8, 4), (1, 8)), ((8, 4), (4, 1))]
+    zeros = call(body(function), Reshard).args[0]
+    assert isinstance(zeros.type.layout, ShardLayout)
+    assert (zeros.type.layout.shape, zeros.type.layout.layout.strides) == ((4, 2, 4), (0, 4, 1))
+    assert zeros.type.layout.attrs == (Split(0), Broadcast())
+
+
 # -- values
 
 
