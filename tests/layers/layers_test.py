@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import tilefoundry
-from tests.layers.imports import COMPUTED, imports_of, module_name
+from tests.layers.exercises import EXERCISES
+from tests.layers.imports import module_name
 from tests.layers.levels import HEAVY, LAYERS, layer_of, outside_of, reachable
 from tests.layers.pruned import prune, run_in
 from tests.layers.violations import is_test, sources, violations
@@ -20,17 +21,13 @@ _OUTSIDE = [p for p in [*sys.path, *site.getsitepackages()] if p and not (Path(p
 
 _PRESENT = {layer_of(module_name(_ROOT, f)) for f in sources(_ROOT)}
 
-_IMPORT_ALL = """
+_RUN = """
 import importlib, sys
 for name in {names!r}:
     importlib.import_module(name)
+{exercise}
 loaded = {{m.partition(".")[0] for m in sys.modules}} & set({refused!r})
 assert not loaded, loaded
-"""
-
-_RUN_TESTS = """
-import pytest
-sys.exit(pytest.main(["-q", "-x", "-p", "no:cacheprovider", "--import-mode=importlib", *{files!r}]))
 """
 
 
@@ -57,46 +54,13 @@ def test_layers_without_torch_and_tvm_ffi() -> None:
 
 
 @pytest.mark.parametrize("layer", [name for name in LAYERS if name in _PRESENT])
-def test_layer_imports_alone(layer: str, tmp_path: Path) -> None:
+def test_layer_runs_alone(layer: str, tmp_path: Path) -> None:
+    """Every module of it imports, and it does its work, in a tree without the layers above."""
     names = prune(_ROOT, layer, tmp_path)
     assert names, f"the layer {layer} has no modules"
     refused = sorted(set(HEAVY) - outside_of(layer))
-    done = run_in(tmp_path, layer, _IMPORT_ALL.format(names=names, refused=refused), _OUTSIDE)
+    done = run_in(tmp_path, layer, _RUN.format(names=names, exercise=EXERCISES[layer], refused=refused), _OUTSIDE)
     assert done.returncode == 0, done.stdout
-
-
-@pytest.mark.parametrize("layer", [name for name, layer in LAYERS.items() if layer.level < 5])
-def test_layer_runs_alone(layer: str, tmp_path: Path) -> None:
-    """Its own unit tests, as far as they stay within the layer, pass without the layers above."""
-    prune(_ROOT, layer, tmp_path, tests=True)
-    files = [str(f.relative_to(tmp_path)) for f in _own_tests(layer, tmp_path)]
-    if not files:
-        pytest.skip(f"no unit test of {layer} stays within what it may import")
-    done = run_in(tmp_path, layer, _RUN_TESTS.format(files=files), _OUTSIDE)
-    assert done.returncode == 0, done.stdout
-
-
-def test_some_layers_have_unit_tests_of_their_own() -> None:
-    """Keeps the test above from passing because it skips."""
-    for layer in ("abi", "passes", "runtime"):
-        assert _own_tests(layer, _ROOT), f"no unit test of {layer} stays within what it may import"
-
-
-def _own_tests(layer: str, root: Path) -> list[Path]:
-    found = []
-    for file in sorted((root / "tilefoundry").rglob("*_test.py")):
-        tested = module_name(root, file).removesuffix("_test")
-        if layer_of(tested) == layer and _stays_within(layer, root, file):
-            found.append(file)
-    return found
-
-
-def _stays_within(layer: str, root: Path, file: Path) -> bool:
-    allowed = {*sys.stdlib_module_names, *outside_of(layer), "pytest", "hypothesis"}
-    made = [i.module for i in imports_of(root, file)]
-    ours = {layer_of(m) for m in made if m.partition(".")[0] == "tilefoundry"}
-    others = {m.partition(".")[0] for m in made} - {"tilefoundry"}
-    return COMPUTED not in made and ours <= reachable(layer) and others <= allowed and "tests" not in others
 
 
 def test_import_needs_only_the_checkout(tmp_path: Path) -> None:

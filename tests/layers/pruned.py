@@ -24,7 +24,7 @@ sys.meta_path.insert(0, _Refused())
 """
 
 
-def prune(root: Path, layer: str, to: Path, tests: bool = False) -> list[str]:
+def prune(root: Path, layer: str, to: Path) -> list[str]:
     """Copies the layer and all it may import into `to`; returns the names of the layer's own modules.
 
     A package whose own `__init__.py` belongs to a layer above is left without one: Python still finds what lies in it.
@@ -36,12 +36,12 @@ def prune(root: Path, layer: str, to: Path, tests: bool = False) -> list[str]:
             continue
         name = module_name(root, file)
         owner = _owner(name)
-        if owner not in kept or (is_test(file) and not tests):
+        if owner not in kept or is_test(file):
             continue
         target = to / file.relative_to(root)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, target)
-        if owner == layer and file.suffix == ".py" and not is_test(file):
+        if owner == layer and file.suffix == ".py":
             names.append(name)
     return names
 
