@@ -5,7 +5,21 @@ from __future__ import annotations
 from tilefoundry.ir.core.expr import Call, Expr, Tuple, Var
 from tilefoundry.ir.dims import INDEX_TYPE, Dim
 from tilefoundry.ir.shard import Layout, ShardLayout, Split, Topology, make_mesh
-from tilefoundry.ir.tir import AllocTensor, Binding, Copy, Evaluate, For, Item, Mma, Stmt, TensorView, TileLoad, fold
+from tilefoundry.ir.tir import (
+    AllocTensor,
+    Binding,
+    Copy,
+    Evaluate,
+    For,
+    If,
+    Item,
+    Mma,
+    Stmt,
+    TensorView,
+    TileLoad,
+    fold,
+    unfold,
+)
 from tilefoundry.ir.types import DType, StorageKind, TensorType
 
 TILE = TensorType((16, 16), DType.f32, Layout((16, 16), (20, 1)), StorageKind.SMEM)
@@ -65,8 +79,6 @@ def kinds(items: list[Item]) -> list[str]:
 
 
 def _inner(item: Stmt) -> list[Item]:
-    from tilefoundry.ir.tir import If, unfold
-
     match item:
         case For(body=body) | If(then_body=body):
             return unfold(body)
