@@ -56,7 +56,10 @@ def external_checks(buildifier: str) -> list[Check]:
     ruff, clang_format, shellcheck = program("ruff"), program("clang-format"), program("shellcheck")
 
     def run_shellcheck(workspace: Workspace, fixing: bool) -> list[str]:
-        return run_tool(workspace, [shellcheck, "--external-sources", "--format=gcc"], workspace.of_kind("shell"))
+        # A script without `#!` is read where another one sources it, with that one's variables.
+        scripts = [f for f in workspace.of_kind("shell") if workspace.text(f).startswith("#!")]
+        options = ["--external-sources", "--source-path=SCRIPTDIR", "--severity=warning", "--format=gcc"]
+        return run_tool(workspace, [shellcheck, *options], scripts)
 
     return [
         _formatter("ruff format", "python", ruff, ["format", "--quiet", "--diff"], ["format", "--quiet"]),

@@ -18,7 +18,8 @@ _CASES = [
     ("registry hosts", "get.sh", "#!/bin/sh\ncurl https://pypi." + "org/simple\n", "get.sh:2: 'pypi."),
     ("registry hosts", "get.sh", "#!/bin/sh\necho 'see https://example.com/doc'\n", None),
     ("registry hosts", "a.lock", "--index-url file:///x\n", "a.lock:1: '--index-url'"),
-    ("registry hosts", ".bazelrc", "common --registry=file:///x\n", ".bazelrc:1: '--registry='"),
+    ("registry hosts", ".bazelrc", "common --registry=https:x\n", ".bazelrc:1: '--registry='"),
+    ("registry hosts", ".bazelrc", "common --registry=file:///x\n", None),
     ("machine paths", "a.py", f'X = "{_HOME}cache"\n', "a.py:1:"),
     ("machine paths", "a.md", "cd /wo" + "rk/main\n", "a.md:1:"),
     ("machine paths", "a.sh", 'cd "$dest/work/lists" && ls /tmp /usr/bin\n', None),
@@ -67,6 +68,7 @@ def test_every_rule_has_a_planted_violation() -> None:
         ('[py_library(name = n, srcs = ["%s.py" % n]) for n in ["a", "sub/b"]]', []),
         ('py_library(name = "l", srcs = ["a.py"])', ["tools/x/sub/b.py"]),
         ('py_library(name = "l", srcs = glob(["*.py"]))', ["tools/x/sub/b.py"]),
+        ('[py_library(name = n, srcs = [n + ".py"]) for n in ["a"]]', ["tools/x/sub/b.py"]),
         ('[f(n, "{}".format(n)) for n in []]', ["tools/x/a.py", "tools/x/sub/b.py"]),
     ],
 )

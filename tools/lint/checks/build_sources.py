@@ -35,13 +35,21 @@ def find(workspace: Workspace) -> list[str]:
 
 
 def _patterns(build: str) -> list[re.Pattern[str]]:
-    """The string literals of a BUILD file, read as Bazel reads glob patterns; a format's gap stands for any part."""
-    literals = (n.value for n in ast.walk(ast.parse(build)) if isinstance(n, ast.Constant) and isinstance(n.value, str))
-    found = []
-    for text in literals:
-        named = re.sub(r"%s|\{\w*\}", "**", text.removeprefix(":"))
-        # A lone gap ("{}") would match every file.
-        if named.strip("*"):
-            parts = re.split(r"(\*\*/|\*\*|\*)", named)
-            found.append(re.compile("".join(_GLOB.get(part, re.escape(part)) for part in parts)))
-    return found
+    """What a BUILD file names: its string literals, read as Bazel reads glob patterns.
+
+    A comprehension names files by a part and a gap ("%s.py" % name, "{}.py".format(name), name + ".py"); each other
+    literal of the file may fill the gap.
+    """
+    tree = ast.parse(build)
+    literals = {n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+    gaps = {re.sub(r"%s|\{\w*\}", "\0", text) for text in literals}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and isinstance(node.right, ast.Constant):
+            gaps.add(f"\0{node.right.value}")
+    filled = {gap.replace("\0", text) for gap in gaps if "\0" in gap for text in literals}
+    return [_glob(text.removeprefix(":")) for text in literals | filled]
+
+
+def _glob(pattern: str) -> re.Pattern[str]:
+    parts = re.split(r"(\*\*/|\*\*|\*)", pattern)
+    return re.compile("".join(_GLOB.get(part, re.escape(part)) for part in parts))

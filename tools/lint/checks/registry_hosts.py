@@ -12,7 +12,7 @@ _HOST = re.compile(
     r"|bcr\.bazel\.build|mirror\.bazel\.build|pypi\.nvidia\.com|developer\.download\.nvidia\.com|download\.pytorch\.org"
     r"|conda\.anaconda\.org|crates\.io|proxy\.golang\.org)\b"
 )
-_OPTION = re.compile(r"--(extra-)?index-url|--find-links|--trusted-host|--registry[= ]|\bindex-url\s*=")
+_OPTION = re.compile(r"--(extra-)?index-url|--find-links|--trusted-host|--registry[= ](?!file:)|\bindex-url\s*=")
 _URL = re.compile(r"\b(https?|ftp|git|ssh)://")
 # A link in a comment or in a message tells a reader where to look; only in these files would a tool follow it.
 _FOLLOWED = ("starlark", "bazelrc", "lock")
