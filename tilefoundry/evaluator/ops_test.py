@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from tilefoundry.diagnostics import EvalError
-from tilefoundry.dsl import DimVar, ReduceKind, Tensor, tf, tile
+from tilefoundry.dsl import DimVar, Mesh, ReduceKind, Tensor, Topology, tf, tile
 from tilefoundry.evaluator import evaluate
 from tilefoundry.evaluator.dtypes import TORCH, torch_dtype
 from tilefoundry.evaluator.registry import EVALUATORS
@@ -347,6 +347,24 @@ def test_writing_in_place_is_not_seen() -> None:
     assert_same(x, torch.arange(8.0).reshape(4, 2))
 
 
+def test_local_has_one_value_only_where_nothing_is_split() -> None:
+    @func(topologies=(Topology("thread", 128),))
+    def f(x: Tensor[(4, 2), "f32"]) -> Tensor[(4, 2), "f32"]:
+        with Mesh(("thread",), (1, 128), ("a", "b")) as t:
+            return tf.local(tf.reshard(x, (1 @ t.a, 4, 2), "rmem"))
+
+    @func(topologies=(Topology("thread", 4),))
+    def g(x: Tensor[(4, 2), "f32"]) -> Tensor[(1, 2), "f32"]:
+        with Mesh(("thread",), (4,), ("w",)) as t:
+            return tf.local(tf.reshard(x, (4 @ t.w, 2), "rmem"))
+
+    x = torch.randn(4, 2)
+    assert_same(evaluate(f, x), x)
+    with pytest.raises(EvalError, match=r"S\(0\) along mesh axis 'w'") as caught:
+        evaluate(g, x)
+    assert caught.value.span is not None
+
+
 # -- precision and inputs
 
 
@@ -419,7 +437,7 @@ def test_every_op_has_an_evaluator() -> None:
     missing = {
         name for name in op_names("tf") for s in schemas_named("tf", name) if _op_class(s.build) not in EVALUATORS
     }
-    assert missing == {"local"}  # needs evaluation over participants
+    assert not missing
 
 
 def _op_class(build: object) -> type[Op]:

@@ -20,6 +20,7 @@ from tilefoundry.evaluator.shape.reshape import reshape
 from tilefoundry.evaluator.shape.slice import slice_
 from tilefoundry.evaluator.shape.transpose import transpose
 from tilefoundry.evaluator.shape.tuple_get_item import tuple_get_item
+from tilefoundry.evaluator.shard.local import local
 from tilefoundry.evaluator.shard.reshard import reshard
 from tilefoundry.ir import hir
 from tilefoundry.ir.core.expr import Call
@@ -34,6 +35,7 @@ EVALUATORS: dict[type[Op], Evaluator] = {
     hir.Cast: cast,
     hir.FullLike: full_like,
     hir.InsertSlice: insert_slice,
+    hir.Local: local,
     hir.MatMul: matmul,
     hir.Reduce: reduce,
     hir.Reshape: reshape,
