@@ -45,7 +45,7 @@ def _patterns(build: str) -> list[re.Pattern[str]]:
     gaps = {re.sub(r"%s|\{\w*\}", "\0", text) for text in literals}
     for node in ast.walk(tree):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and isinstance(node.right, ast.Constant):
-            gaps.add(f"\0{node.right.value}")
+            gaps.add("\0" + str(node.right.value))
     filled = {gap.replace("\0", text) for gap in gaps if "\0" in gap for text in literals}
     return [_glob(text.removeprefix(":")) for text in literals | filled]
 
