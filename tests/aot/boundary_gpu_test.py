@@ -76,11 +76,11 @@ def test_a_scalar_may_lie_on_the_device(axpy: CompiledModule) -> None:
 
 
 def test_it_runs_on_the_callers_stream(axpy: CompiledModule) -> None:
-    stream = torch.cuda.Stream()
+    stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
     a, out = torch.zeros(2000, 500, device="cuda"), torch.empty(2000, 500, device="cuda")
     torch.cuda.synchronize()
     with torch.cuda.stream(stream):
-        torch.cuda._sleep(200_000_000)  # a launch on any other stream would read the zeros
+        torch.cuda._sleep(200_000_000)  # type: ignore[no-untyped-call]  # a launch on any other stream would read the zeros
         a.fill_(1.0)
         axpy(2.0, a, a, out)
     stream.synchronize()
@@ -103,7 +103,7 @@ def test_threads_call_at_once(axpy: CompiledModule) -> None:
     wrong: list[int] = []
 
     def work(seed: int) -> None:
-        with torch.cuda.stream(torch.cuda.Stream()):
+        with torch.cuda.stream(torch.cuda.Stream()):  # type: ignore[no-untyped-call]
             for i in range(50):
                 a = torch.full((100, 100), float(seed * 100 + i), device="cuda")
                 if not torch.equal(axpy(2.0, a, a), 3 * a):  # type: ignore[arg-type]

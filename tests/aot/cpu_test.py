@@ -6,7 +6,7 @@ import torch
 
 from tilefoundry.driver import CompilerOptions, load
 from tilefoundry.driver.keys import module_key
-from tilefoundry.driver.scale_program import Scale
+from tilefoundry.driver.scale_program import TWICE
 from tilefoundry.target import CpuTarget
 
 HERE = Path(__file__).absolute().parent
@@ -22,7 +22,7 @@ def test_it_runs() -> None:
 
 def test_its_key_is_that_of_jit() -> None:
     linked = load(HERE / "scale_cpu.so").linked
-    assert linked is not None and linked.key == module_key(Scale, CpuTarget(), CompilerOptions())
+    assert linked is not None and linked.key == module_key(TWICE, CpuTarget(), CompilerOptions())
 
 
 def test_it_does_not_tell_where_it_was_built() -> None:

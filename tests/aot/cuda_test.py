@@ -8,7 +8,7 @@ import torch
 
 from tilefoundry.driver import CompilerOptions, load
 from tilefoundry.driver.keys import module_key
-from tilefoundry.driver.scale_program import Scale
+from tilefoundry.driver.scale_program import TWICE
 from tilefoundry.target import CudaTarget
 
 HERE = Path(__file__).absolute().parent
@@ -24,7 +24,7 @@ def test_it_checks_its_arguments_without_a_gpu() -> None:
 def test_it_has_a_key_for_each_architecture_the_first_that_of_jit() -> None:
     keys = dict(line.split() for line in (HERE / "scale_cuda.key").read_text().splitlines())
     assert list(keys) == ["sm_90a", "sm_80"]
-    assert keys["sm_90a"] == module_key(Scale, CudaTarget("nvidia.h200_sxm"), CompilerOptions())
+    assert keys["sm_90a"] == module_key(TWICE, CudaTarget("nvidia.h200_sxm"), CompilerOptions())
     linked = load(HERE / "scale_cuda.so").linked
     assert linked is not None and linked.key == keys["sm_90a"]
 

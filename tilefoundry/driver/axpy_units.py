@@ -1,4 +1,4 @@
-"""A kernel written by hand as the emitter would hand it over: ``out = alpha * x + y`` on strided matrices. For tests."""
+"""A kernel written by hand as the emitter hands it over: ``out = alpha * x + y`` on matrices. For tests."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _DEFAULT_LIMIT = 4 << 30  # bytes
 
 
 class DiskCache:
-    """Folders of files under a root, addressed by key. Safe between threads and processes; survives kill -9 at any time.
+    """Folders of files under a root, addressed by key. Safe between threads and processes, and under kill -9.
 
     Args:
         root: a folder that only this user may write; made when missing.
@@ -37,8 +37,8 @@ class DiskCache:
     def get_or_make(self, key: str, make: Callable[[Path], None]) -> tuple[Path, bool]:
         """The folder of an entry, and whether it was there already.
 
-        A missing or damaged entry is made by `make`, in an empty folder that it fills; one process makes it while others
-        that want the same one wait.
+        A missing or damaged entry is made by `make`, which fills an empty folder; one process makes it while those that
+        want the same one wait.
 
         Raises:
             OSError: the cache cannot be written.

@@ -21,8 +21,8 @@ def target_macro(target: Target) -> str:
 
 
 def _headers(toolchain: HostToolchain) -> list[str]:
-    # Not -isystem: gcc then follows links to where a header really lies, which __FILE__ would tell. Warnings about other
-    # people's headers are of no use to whoever compiles a kernel.
+    # Not -isystem: gcc then follows links to where a header really lies, which __FILE__ would tell. And no warnings:
+    # those about other people's headers are of no use to whoever compiles a kernel.
     flags = ["-w", *(f"-I{path}" for path in toolchain.include)]
     return flags + [f"-ffile-prefix-map={path}=include/{i}" for i, path in enumerate(toolchain.include)]
 
@@ -74,7 +74,14 @@ def cuda_kernel(
     -noprof: the environment says where the toolkit is, not a file beside the real path of nvcc.
     -objtemp: intermediate files are named after the output, not after a process.
     """
-    flags = ["-noprof", "-objtemp", "-ptx" if ptx else "-cubin", f"-arch={arch}", "-std=c++17", "--expt-relaxed-constexpr"]
+    flags = [
+        "-noprof",
+        "-objtemp",
+        "-ptx" if ptx else "-cubin",
+        f"-arch={arch}",
+        "-std=c++17",
+        "--expt-relaxed-constexpr",
+    ]
     # names in the module come from the unit, not from where the source lies
     flags += [f"-frandom-seed={unit.name}", "-Xcudafe", f"--orig_src_path_name={unit.name}.cu"]
     flags += ["-ccbin", str(toolchain.cxx), f"-Xptxas=-O{options.optimization_level}"]
@@ -89,7 +96,7 @@ def cuda_kernel(
 
 
 def _with_toolkit(toolchain: HostToolchain, toolkit: CudaToolkit) -> HostToolchain:
-    """The toolchain with CUDA headers of the compiler that compiles, when it has some, in case others are found first."""
+    """The toolchain with the CUDA headers of the compiler that compiles, if it has some: others may be found first."""
     if not (toolkit.root / "include" / "cuda.h").is_file():
         return toolchain
     others = [p for p in toolchain.include if not (p / "cuda.h").is_file() and p.name != "cccl"]
@@ -109,5 +116,3 @@ def link(toolchain: HostToolchain, objects: list[str], output: str) -> list[str]
     flags = ["-shared", "-pthread", "-Wl,--build-id=none", "-Wl,-z,defs", "-Wl,-z,noexecstack", "-Wl,--as-needed"]
     ffi = ["-L" + str(toolchain.ffi_library.parent), "-ltvm_ffi", "-lstdc++", "-lm", "-ldl"]
     return [str(toolchain.cxx), *flags, "-o", output, *objects, *ffi]
-
-

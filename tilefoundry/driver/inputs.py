@@ -38,8 +38,8 @@ def require_module(value: object, caller: str) -> Module:
 def resolve_target(module: Module, target: str | Target | None) -> Target:
     """What to compile `module` for.
 
-    None and "cuda" leave the choice to the Module where it declares a target. "cpu" compiles a Module that is placed for
-    CUDA over the CPU runtime, with the same placement.
+    None and "cuda" leave the choice to the Module where it declares a target. "cpu" compiles a Module that is placed
+    for CUDA over the CPU runtime, with the same placement.
 
     Raises:
         WrongTypeError: `target` is neither a string nor a Target.
@@ -48,7 +48,9 @@ def resolve_target(module: Module, target: str | Target | None) -> Target:
     if target is not None and not isinstance(target, (str, Target)):
         raise WrongTypeError(f"target: expected a string or a Target, got {target!r}")
     if isinstance(target, str) and target not in target_names():
-        raise WrongValueError(f"unknown target {target!r}", remedy=f"use one of {', '.join(target_names())}, or a Target")
+        raise WrongValueError(
+            f"unknown target {target!r}", remedy=f"use one of {', '.join(target_names())}, or a Target"
+        )
     declared = module.resolve_target() if module.declares_target() else None
     if target is None or target == "cuda":
         return declared if declared is not None else default_target()
@@ -58,7 +60,8 @@ def resolve_target(module: Module, target: str | Target | None) -> Target:
     if declared is None or declared == target or (isinstance(declared, CudaTarget) and isinstance(target, CpuTarget)):
         return target
     raise WrongValueError(
-        f"module '{module.name}' declares the target '{declared.canonical_text()}', but '{target.canonical_text()}' was asked for",
+        f"module '{module.name}' declares the target '{declared.canonical_text()}', "
+        f"but '{target.canonical_text()}' was asked for",
         remedy="leave target out, or declare the Module for that target",
     )
 

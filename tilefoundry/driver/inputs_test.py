@@ -12,7 +12,8 @@ from tilefoundry.target import CpuTarget, CudaTarget, Target, default_target
 
 X = Var("x", TensorType((4,), DType.f32, None, StorageKind.GMEM))
 F = Function("f", (X,), X, X.type)
-CUDA, OTHER_CUDA, CPU = CudaTarget("nvidia.h200_sxm"), CudaTarget("nvidia.h200_sxm", arch="sm_80"), CpuTarget()
+CUDA, SM_80 = CudaTarget("nvidia.h200_sxm"), CudaTarget("nvidia.h200_sxm", arch="sm_80")
+CPU, OLD_CPU = CpuTarget(), CpuTarget("x86-64-v2")
 
 
 def module(target: Target | None) -> Module:
@@ -41,16 +42,16 @@ def test_some_callers_take_modules_only() -> None:
 @pytest.mark.parametrize(
     ("declared", "asked", "chosen"),
     [
-        (None, None, default_target()), (None, "cuda", default_target()), (None, "cpu", CPU), (None, OTHER_CUDA, OTHER_CUDA),
-        (CUDA, None, CUDA), (CUDA, "cuda", CUDA), (CUDA, CUDA, CUDA), (CUDA, "cpu", CPU), (CUDA, CpuTarget("x86-64-v2"), CpuTarget("x86-64-v2")),
-        (OTHER_CUDA, "cuda", OTHER_CUDA), (CPU, "cuda", CPU), (CPU, "cpu", CPU), (CpuTarget("x86-64-v2"), "cpu", CpuTarget("x86-64-v2")),
+        (None, None, default_target()), (None, "cuda", default_target()), (None, "cpu", CPU), (None, SM_80, SM_80),
+        (CUDA, None, CUDA), (CUDA, "cuda", CUDA), (CUDA, CUDA, CUDA), (CUDA, "cpu", CPU), (CUDA, OLD_CPU, OLD_CPU),
+        (SM_80, "cuda", SM_80), (CPU, "cuda", CPU), (CPU, "cpu", CPU), (OLD_CPU, "cpu", OLD_CPU),
     ],
 )  # fmt: skip
 def test_targets(declared: Target | None, asked: str | Target | None, chosen: Target) -> None:
     assert resolve_target(module(declared), asked) == chosen
 
 
-@pytest.mark.parametrize(("declared", "asked"), [(CUDA, OTHER_CUDA), (CPU, CUDA), (CPU, CpuTarget("x86-64-v2"))])
+@pytest.mark.parametrize(("declared", "asked"), [(CUDA, SM_80), (CPU, CUDA), (CPU, OLD_CPU)])
 def test_a_mismatch_names_both(declared: Target, asked: Target) -> None:
     with pytest.raises(ValueError, match="declares the target") as caught:
         resolve_target(module(declared), asked)
@@ -72,7 +73,12 @@ def test_the_text_says_what_a_program_is_placed_for() -> None:
 def test_options() -> None:
     texts = {
         o.canonical_text()
-        for o in (CompilerOptions(), CompilerOptions(2), CompilerOptions(fast_math=True), CompilerOptions(line_info=True))
+        for o in (
+            CompilerOptions(),
+            CompilerOptions(2),
+            CompilerOptions(fast_math=True),
+            CompilerOptions(line_info=True),
+        )
     }
     assert len(texts) == 4
     with pytest.raises(ValueError, match="optimization_level is 4"):

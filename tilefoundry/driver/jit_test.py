@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from tilefoundry.driver import CompilerOptions, build, compile, jit, load, lower
-from tilefoundry.driver.scale_program import Scale, ScaleByThree
+from tilefoundry.driver.scale_program import THRICE, TWICE
 from tilefoundry.ir.core.module import Module
 from tilefoundry.runtime import CompiledModule
 
@@ -35,18 +35,18 @@ def doubled(compiled: CompiledModule, factor: float = 2.0) -> bool:
 
 
 def test_the_same_program_is_the_same_object_until_cleared(capfd: pytest.CaptureFixture[str]) -> None:
-    first = jit(Scale, target="cpu")
-    assert doubled(first) and jit(Scale, target="cpu") is first and jit.cache_info() == {"size": 1}
+    first = jit(TWICE, target="cpu")
+    assert doubled(first) and jit(TWICE, target="cpu") is first and jit.cache_info() == {"size": 1}
     jit.cache_clear()
     assert jit.cache_info() == {"size": 0}
-    second = jit(Scale, target="cpu")
+    second = jit(TWICE, target="cpu")
     assert second is not first and doubled(second)
     assert second.build_info is not None and second.build_info.origin == "disk cache"
     assert capfd.readouterr() == ("", "")
 
 
 def test_two_modules_of_one_name_are_two_programs() -> None:
-    two, three = jit(Scale, target="cpu"), jit(ScaleByThree, target="cpu")
+    two, three = jit(TWICE, target="cpu"), jit(THRICE, target="cpu")
     assert doubled(two) and doubled(three, 3.0) and doubled(two)
     assert two.linked is not None and three.linked is not None and two.linked.key != three.linked.key
 
@@ -54,25 +54,25 @@ def test_two_modules_of_one_name_are_two_programs() -> None:
 def test_options_and_target_are_part_of_the_key() -> None:
     keys = set()
     for options in (None, CompilerOptions(optimization_level=1)):
-        compiled = jit(Scale, target="cpu", options=options)
+        compiled = jit(TWICE, target="cpu", options=options)
         assert doubled(compiled) and compiled.linked is not None
         keys.add(compiled.linked.key)
     assert len(keys) == 2
 
 
 def test_a_damaged_entry_is_compiled_again(root: Path) -> None:
-    jit(Scale, target="cpu")
+    jit(TWICE, target="cpu")
     libraries = list(root.glob("entries/*/scale.so"))
     for library in libraries:
         library.write_bytes(library.read_bytes()[:-100])
     jit.cache_clear()
-    again = jit(Scale, target="cpu")
+    again = jit(TWICE, target="cpu")
     assert again.build_info is not None and again.build_info.origin == "compiled" and doubled(again)
 
 
 def test_threads_compile_it_once() -> None:
     results: list[CompiledModule] = []
-    threads = [threading.Thread(target=lambda: results.append(jit(ScaleByThree, target="cpu"))) for _ in range(4)]
+    threads = [threading.Thread(target=lambda: results.append(jit(THRICE, target="cpu"))) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -84,19 +84,19 @@ def test_where_the_cache_cannot_be_written_it_still_compiles(tmp_path: Path, mon
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("TILEFOUNDRY_CACHE_DIR", str(tmp_path / "file" / "cache"))
     with pytest.warns(RuntimeWarning, match="is not used"):
-        assert doubled(jit(Scale, target="cpu"))
+        assert doubled(jit(TWICE, target="cpu"))
     jit.cache_clear()
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # said once
-        again = jit(Scale, target="cpu")
+        again = jit(TWICE, target="cpu")
     assert again.build_info is not None and again.build_info.origin == "disk cache"
 
 
 _CHILD = """
 import sys, torch
 from tilefoundry.driver import jit
-from tilefoundry.driver.scale_program import ScaleByThree
-compiled = jit(ScaleByThree, target="cpu")
+from tilefoundry.driver.scale_program import THRICE
+compiled = jit(THRICE, target="cpu")
 x = torch.randn(5, 64)
 assert torch.equal(compiled(x), 3 * x)
 print(compiled.build_info.origin, compiled.linked.key)
@@ -130,9 +130,9 @@ def test_racing_processes_compile_it_once_and_agree_on_the_key(tmp_path: Path) -
 
 
 def test_lower_build_compile_and_load(tmp_path: Path, root: Path) -> None:
-    tir = lower(Scale, "cpu")
-    assert doubled(build(tir, "cpu")) and doubled(compile(Scale, "cpu"))
-    jitted = jit(Scale, target="cpu")
+    tir = lower(TWICE, "cpu")
+    assert doubled(build(tir, "cpu")) and doubled(compile(TWICE, "cpu"))
+    jitted = jit(TWICE, target="cpu")
     assert jitted.linked is not None
     loaded = load(jitted.linked.library)
     assert doubled(loaded) and loaded.type == jitted.type
@@ -145,11 +145,11 @@ def test_what_is_refused() -> None:
     with pytest.raises(TypeError, match="@func"):
         jit(lambda x: x)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="unexpected keyword argument"):
-        jit(Scale, grid=3)  # type: ignore[call-arg]
+        jit(TWICE, grid=3)  # type: ignore[call-arg]
     with pytest.raises(ValueError, match="unknown target 'gpu'"):
-        jit(Scale, target="gpu")
-    headless = Module("headless", Scale.functions, target=Scale.target, topologies=Scale.topologies)
+        jit(TWICE, target="gpu")
+    headless = Module("headless", TWICE.functions, target=TWICE.target, topologies=TWICE.topologies)
     with pytest.raises(ValueError, match="module 'headless' has no entry\n.*scale"):
         jit(headless)
     with pytest.raises(TypeError, match="compile: expected a Module"):
-        compile(Scale.functions[0])  # type: ignore[arg-type]
+        compile(TWICE.functions[0])  # type: ignore[arg-type]

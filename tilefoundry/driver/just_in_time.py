@@ -9,13 +9,13 @@ import warnings
 from pathlib import Path
 
 from tilefoundry.codegen.emit import emit_module
-from tilefoundry.driver.read_artifact import read_artifact
-from tilefoundry.driver.write_artifact import write_artifact
 from tilefoundry.driver.cache import DiskCache, default_root, open_cache, temporary_cache
 from tilefoundry.driver.inputs import normalize_to_module, resolve_target
 from tilefoundry.driver.keys import library_key, module_key
 from tilefoundry.driver.options import CompilerOptions
 from tilefoundry.driver.pipeline import isa_of, lower
+from tilefoundry.driver.read_artifact import read_artifact
+from tilefoundry.driver.write_artifact import write_artifact
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
 from tilefoundry.runtime.compiled import BuildInfo, CompiledModule
@@ -31,7 +31,9 @@ class Jit:
     def __init__(self) -> None:
         self._modules: dict[str, CompiledModule] = {}
         # Programs are immutable, so one object has one key. Holding them keeps their identities from being reused.
-        self._recent: collections.OrderedDict[tuple[object, ...], tuple[object, CompiledModule]] = collections.OrderedDict()
+        self._recent: collections.OrderedDict[tuple[object, ...], tuple[object, CompiledModule]] = (
+            collections.OrderedDict()
+        )
         self._compiling: dict[str, threading.Lock] = {}
         self._disks: dict[Path, DiskCache] = {}
         self._lock = threading.Lock()
@@ -47,7 +49,8 @@ class Jit:
 
         Args:
             fn_or_mod: a Module with an entry, or a Function.
-            target: "cuda" (or what the Module declares), "cpu" (a Module placed for CUDA keeps its placement), or a Target.
+            target: "cuda", which means what the Module declares if it does; "cpu", where a Module placed for CUDA keeps
+                its placement; or a Target.
             options: how to compile.
 
         Returns:

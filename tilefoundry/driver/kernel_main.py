@@ -1,4 +1,4 @@
-"""The command behind the Bazel rule `tilefoundry_kernel`: from an importable program to a library and its companions."""
+"""The command behind the Bazel rule `tilefoundry_kernel`: from a program to a library."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--name", required=True, help="stem of the output files")
     parser.add_argument("--out", required=True, type=Path, help="folder of the output files")
     parser.add_argument("--target", required=True, choices=("cuda", "cpu"))
-    parser.add_argument("--arch", action="append", default=[], help="compile architecture or instruction set; may repeat")
+    parser.add_argument(
+        "--arch", action="append", default=[], help="compile architecture or instruction set; may repeat"
+    )
     parser.add_argument("--optimization-level", type=int, default=CompilerOptions().optimization_level)
     parser.add_argument("--fast-math", action="store_true")
     parser.add_argument("--line-info", action="store_true")

@@ -66,7 +66,7 @@ def build_library(
     for file, text in sources.items():
         (work / file).write_text(text)
         os.utime(work / file, (_EPOCH, _EPOCH))
-    # A compiler driver finds its assembler and linker beside itself or on PATH. PWD: what debug information calls the folder.
+    # A compiler driver finds its assembler and linker beside itself or on PATH. PWD is what debug information says.
     path = f"{toolchain.cxx.parent}:/usr/bin:/bin"
     environment = {"PATH": path, "LC_ALL": "C", "PWD": "/proc/self/cwd", "TMPDIR": str(work)}
     objects = ["host_entry.o"]
@@ -78,7 +78,9 @@ def build_library(
             for arch in archs:
                 output = cubin_name(unit, arch)
                 command = flags.cuda_kernel(toolchain, toolkit, target, options, unit, arch, f"{unit.name}.cu", output)
-                steps.append(_Step(f"kernel '{unit.name}' for {arch}", command, toolkit.environment() | {"TMPDIR": str(work)}))
+                steps.append(
+                    _Step(f"kernel '{unit.name}' for {arch}", command, toolkit.environment() | {"TMPDIR": str(work)})
+                )
         objects.append("cubins.o")
     elif isinstance(target, CpuTarget):
         for unit in module.units:
@@ -121,7 +123,13 @@ def compile_ptx(module: LinkableModule, options: CompilerOptions, work: Path, ar
 
 def _run(step: _Step, work: Path) -> None:
     result = subprocess.run(
-        step.command, cwd=work, env=dict(step.environment), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        step.command,
+        cwd=work,
+        env=dict(step.environment),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if result.returncode:
         raise CompileError(

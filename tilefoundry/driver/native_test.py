@@ -56,7 +56,9 @@ def test_two_builds_in_two_folders_are_equal(
 
 def test_a_library_holds_a_cubin_for_each_architecture(tmp_path: Path) -> None:
     skip_without_nvcc(CudaTarget())
-    library, sources = build_library(axpy_module(CudaTarget()), CompilerOptions(), tmp_path, "axpy.so", ("sm_80", "sm_90a"))
+    library, sources = build_library(
+        axpy_module(CudaTarget()), CompilerOptions(), tmp_path, "axpy.so", ("sm_80", "sm_90a")
+    )
     content = library.read_bytes()
     for arch in ("sm_80", "sm_90a"):
         assert (tmp_path / f"axpy.{arch}.cubin").read_bytes() in content
@@ -99,6 +101,8 @@ def test_a_failing_compiler_is_quoted(tmp_path: Path) -> None:
     module = axpy_module(CpuTarget())
     source = "#error planted\n"
     unit = dataclasses.replace(module.units[0], source=source, digest=source_digest(source))
-    with pytest.raises(CompileError, match=r"compiling kernel 'axpy' for x86-64-v3 failed with status 1\n\$ .*axpy.cc") as caught:
+    with pytest.raises(
+        CompileError, match=r"compiling kernel 'axpy' for x86-64-v3 failed with status 1\n\$ .*axpy.cc"
+    ) as caught:
         build_library(dataclasses.replace(module, units=(unit,)), CompilerOptions(), tmp_path, "axpy.so")
     assert "#error planted" in str(caught.value)

@@ -36,4 +36,6 @@ class CompilerOptions:
 
     def canonical_text(self) -> str:
         """Every option, by name, as stable text."""
-        return "options " + " ".join(f"{f.name}={getattr(self, f.name)}" for f in sorted(fields(self), key=lambda f: f.name))
+        return "options " + " ".join(
+            f"{f.name}={getattr(self, f.name)}" for f in sorted(fields(self), key=lambda f: f.name)
+        )

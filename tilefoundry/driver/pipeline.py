@@ -8,11 +8,11 @@ import time
 from pathlib import Path
 
 from tilefoundry.codegen.emit import emit_module
-from tilefoundry.driver.read_artifact import read_artifact
-from tilefoundry.driver.write_artifact import write_artifact
 from tilefoundry.driver.inputs import require_module, resolve_target
 from tilefoundry.driver.keys import module_key
 from tilefoundry.driver.options import CompilerOptions
+from tilefoundry.driver.read_artifact import read_artifact
+from tilefoundry.driver.write_artifact import write_artifact
 from tilefoundry.ir.core.module import Module
 from tilefoundry.passes import lower as lower_to_tir
 from tilefoundry.runtime.compiled import BuildInfo, CompiledModule
@@ -59,7 +59,7 @@ def _build(module: Module, target: Target, options: CompilerOptions, key: str, s
         return load_linked_module(read_artifact(library), BuildInfo("compiled", time.perf_counter() - started))
 
 
-def compile(  # noqa: A001  # the name that users know
+def compile(  # the name that users know
     mod: Module, target: str | Target | None = None, *, options: CompilerOptions | None = None
 ) -> CompiledModule:
     """A Module of HIR, compiled and loaded: ``build(lower(mod))``. `jit` does the same through its caches.

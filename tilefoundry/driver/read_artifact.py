@@ -22,5 +22,9 @@ def read_artifact(library: Path) -> LinkedModule:
         keys = dict(line.split() for line in key_file.read_text().splitlines())
     folder = library.with_suffix(".sources")
     # kernels first: they are what people look for
-    files = sorted(folder.iterdir(), key=lambda p: (p.name in ("host_entry.cc", "cubins.S"), p.name)) if folder.is_dir() else []
+    files = (
+        sorted(folder.iterdir(), key=lambda p: (p.name in ("host_entry.cc", "cubins.S"), p.name))
+        if folder.is_dir()
+        else []
+    )
     return replace(linked, key=keys.get(linked.isa, ""), sources={p.name: p.read_text() for p in files})

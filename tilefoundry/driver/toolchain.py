@@ -93,10 +93,10 @@ def _cuda_roots() -> Iterator[tuple[str, Path]]:
 
 @functools.cache
 def find_cuda() -> CudaToolkit:
-    """The CUDA toolkit to compile with: of the runfiles, else of TILEFOUNDRY_CUDA or CUDA_HOME, else of installed wheels.
+    """The CUDA toolkit to compile with: of the runfiles, else of TILEFOUNDRY_CUDA or CUDA_HOME, else installed wheels.
 
     Raises:
-        CompileError: none of these has an nvcc; the text lists where it looked, and an nvcc on PATH that it did not take.
+        CompileError: none of these has an nvcc; the text lists them, and an nvcc on PATH that was not taken.
     """
     looked: list[str] = []
     for what, root in _cuda_roots():
@@ -120,7 +120,8 @@ def _cuda_headers() -> tuple[Path, ...]:
         if (root / "include" / "cuda.h").is_file():
             return CudaToolkit(root).include
     raise CompileError(
-        "no CUDA headers found", remedy="install the nvidia-cuda-runtime wheel, or set TILEFOUNDRY_CUDA to a toolkit's folder"
+        "no CUDA headers found",
+        remedy="install the nvidia-cuda-runtime wheel, or set TILEFOUNDRY_CUDA to a toolkit's folder",
     )
 
 
@@ -150,7 +151,9 @@ def find_host() -> HostToolchain:
     found = next((p for c in ([named] if named else ["g++", "clang++", "c++"]) if (p := shutil.which(c))), None)
     if found is None:
         raise CompileError(
-            f"no C++ compiler found: CXX={named!r}" if named else "no C++ compiler found: no g++, clang++ or c++ on PATH",
+            f"no C++ compiler found: CXX={named!r}"
+            if named
+            else "no C++ compiler found: no g++, clang++ or c++ on PATH",
             remedy="install g++, or set CXX to a C++17 compiler",
         )
     library = Path(libinfo.find_libtvm_ffi())

@@ -28,7 +28,9 @@ def stray(folder: Path, name: str) -> Path:
 
 def test_an_nvcc_on_path_is_named_but_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(stray(tmp_path, "nvcc").parent))
-    with pytest.raises(CompileError, match="no CUDA toolkit found; looked in site-packages.*nvcc' is on PATH") as caught:
+    with pytest.raises(
+        CompileError, match="no CUDA toolkit found; looked in site-packages.*nvcc' is on PATH"
+    ) as caught:
         toolchain.find_cuda()
     assert f"TILEFOUNDRY_CUDA to a toolkit's folder, such as {tmp_path}" in str(caught.value)
 

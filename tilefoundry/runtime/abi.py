@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ParamABI:
-    """One parameter: dtype, shape, storage and layout all come from `type`; a dynamic extent is a DimVar of its shape."""
+    """One parameter: dtype, shape, storage and layout come from `type`; a dynamic extent is a DimVar of its shape."""
 
     name: str
     type: TensorType

@@ -10,7 +10,7 @@ import torch
 
 from tilefoundry.diagnostics import ArgumentTypeError, ArgumentValueError
 from tilefoundry.runtime.abi import EntryABI, KernelLaunch, LinkedModule
-from tilefoundry.runtime.module import RuntimeModule, Resource
+from tilefoundry.runtime.module import Resource, RuntimeModule
 from tilefoundry.runtime.outputs import OutputAllocator
 
 
@@ -37,7 +37,7 @@ class CompiledModule(RuntimeModule):
 
     def __init__(
         self,
-        type: EntryABI,  # noqa: A002  # the spec names the field
+        type: EntryABI,  # the spec names the field
         fn: Callable[..., object],
         linked: LinkedModule | None = None,
         build_info: BuildInfo | None = None,

@@ -21,7 +21,9 @@ class Recorder:
         self.args = args
 
 
-ENTRY = EntryABI("f", (tensor("a", (M, N)), tensor("b", (N,)), tensor("out", (M,)), tensor("sum", (dim_add(M, N),), DType.i64)), 2)
+ENTRY = EntryABI(
+    "f", (tensor("a", (M, N)), tensor("b", (N,)), tensor("out", (M,)), tensor("sum", (dim_add(M, N),), DType.i64)), 2
+)
 
 
 def test_it_is_a_runtime_module_without_children() -> None:
@@ -54,7 +56,9 @@ def test_one_output_is_bare_and_none_is_an_empty_tuple() -> None:
 
 @pytest.mark.parametrize("count", [0, 1, 3, 5])
 def test_any_other_count_names_both_counts_and_the_parameters(count: int) -> None:
-    with pytest.raises(TypeError, match=r"takes 2 argument\(s\) \(a, b\).*4 with the outputs \(out, sum\).*got " + str(count)):
+    with pytest.raises(
+        TypeError, match=r"takes 2 argument\(s\) \(a, b\).*4 with the outputs \(out, sum\).*got " + str(count)
+    ):
         CompiledModule(ENTRY, Recorder())(*[torch.ones(3)] * count)
 
 

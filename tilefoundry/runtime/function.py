@@ -12,7 +12,7 @@ class RuntimeFunction:
         type: the ABI, usually ``entry_abi_of(function)``.
     """
 
-    def __init__(self, type: EntryABI) -> None:  # noqa: A002  # the spec names the field
+    def __init__(self, type: EntryABI) -> None:  # the spec names the field
         self.type = type
 
     def __call__(self, *acts: object) -> object:

@@ -3,7 +3,24 @@
 from tilefoundry.runtime.isa import missing_features
 
 _V3 = frozenset(
-    "cx16 lahf_lm popcnt pni sse4_1 sse4_2 ssse3 abm avx avx2 bmi1 bmi2 f16c fma movbe xsave".split()
+    [
+        "cx16",
+        "lahf_lm",
+        "popcnt",
+        "pni",
+        "sse4_1",
+        "sse4_2",
+        "ssse3",
+        "abm",
+        "avx",
+        "avx2",
+        "bmi1",
+        "bmi2",
+        "f16c",
+        "fma",
+        "movbe",
+        "xsave",
+    ]
 )
 
 

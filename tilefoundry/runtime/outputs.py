@@ -74,9 +74,7 @@ class OutputAllocator:
         )
 
     def _require_sources(self, name: str, shape: Sequence[object]) -> None:
-        missing = sorted(
-            {d.name for d in shape if isinstance(d, DimVar) and d.name not in self._sources}
-        )
+        missing = sorted({d.name for d in shape if isinstance(d, DimVar) and d.name not in self._sources})
         if missing:
             raise ArgumentTypeError(
                 f"{self._entry.name}: cannot allocate output '{name}': no input has the extent {', '.join(missing)}",

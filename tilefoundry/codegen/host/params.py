@@ -46,11 +46,9 @@ class Tables:
     def __post_init__(self) -> None:
         for param in self.entry.params:
             if param.type.dtype.name not in _DLPACK:
-                raise CompileError(f"parameter '{param.name}' of '{self.entry.name}': {param.type.dtype} does not cross DLPack")
+                raise CompileError(f"parameter '{param.name}' of '{self.entry.name}': DLPack has no {param.type.dtype}")
             if len(param.type.shape) > MAX_RANK:
-                raise CompileError(
-                    f"parameter '{param.name}' of '{self.entry.name}' has rank {len(param.type.shape)}, at most {MAX_RANK}"
-                )
+                raise CompileError(f"parameter '{param.name}' of '{self.entry.name}' has more than {MAX_RANK} axes")
             if is_scalar(param, self.entry) and param.type.dtype.name not in _SCALARS:
                 raise CompileError(
                     f"rank-0 parameter '{param.name}' of '{self.entry.name}' has dtype {param.type.dtype}",
@@ -82,7 +80,7 @@ class Tables:
             return f"host::variable({self.dims.index(dim)})"
         if unknown := [d.name for d in dim_vars(dim) if d not in self.dims]:
             raise CompileError(
-                f"extent '{dim}' of '{self.entry.name}' needs {sorted(unknown)}, which is no parameter's extent by itself",
+                f"extent '{dim}' of '{self.entry.name}' needs {sorted(unknown)}, which no axis has by itself",
                 remedy="add a parameter that has this extent on an axis",
             )
         if dim not in self.derived:

@@ -11,8 +11,8 @@
 
 namespace tilefoundry::host {
 
-/// A tensor argument (byte offset applied, strides in elements, size-1 axes given C-order strides) or the bits of a
-/// rank-0 input.
+/// A tensor argument (byte offset applied, strides in elements, size-1 axes given C-order strides) or the
+/// bits of a rank-0 input.
 struct Bound {
   char* data;
   int rank;

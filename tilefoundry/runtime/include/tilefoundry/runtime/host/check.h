@@ -41,7 +41,8 @@ inline const DLTensor* as_tensor(const TVMFFIAny& value) {
 /// State of one call's check. Arguments are checked in order, so the first bad one is the one that is named.
 class Checker {
  public:
-  Checker(const Entry& entry, const ::tvm::ffi::AnyView* values, Bound* bound, int64_t* dims, int64_t* derived)
+  Checker(const Entry& entry, const ::tvm::ffi::AnyView* values, Bound* bound, int64_t* dims,
+          int64_t* derived)
       : entry_(entry), values_(values), bound_(bound), dims_(dims), derived_(derived) {
     std::fill_n(dims_, entry.dim_count, kUnbound);
   }
@@ -86,8 +87,9 @@ class Checker {
       first_ = i;
       device_ = {entry_.device, t->device.device_id};
     } else if (t->device.device_id != device_.device_id && entry_.device != kDLCPU) {
-      fail(kArgumentValueError, i, "is on ", device_name(t->device), ", but argument '", entry_.params[first_].name,
-           "' is on ", device_name(device_), "; all tensors must be on one device");
+      fail(kArgumentValueError, i, "is on ", device_name(t->device), ", but argument '",
+           entry_.params[first_].name, "' is on ", device_name(device_),
+           "; all tensors must be on one device");
     }
     if (!same_dtype(t->dtype, param.dtype)) {
       fail(kArgumentTypeError, i, "has dtype ", dtype_name(t->dtype), ", expected ", dtype_name(param.dtype));
@@ -108,8 +110,8 @@ class Checker {
     canonical_strides(bound, t->strides);
   }
 
-  // Axes along which nothing moves get the stride that a dense tensor would have; what the caller wrote there says
-  // nothing. A null pointer means dense.
+  // Axes along which nothing moves get the stride that a dense tensor would have; what the caller wrote there
+  // says nothing. A null pointer means dense.
   static void canonical_strides(Bound& bound, const int64_t* given) {
     int64_t dense = 1;
     for (int k = bound.rank - 1; k >= 0; --k) {
@@ -129,8 +131,8 @@ class Checker {
       int64_t& value = dims_[want.value];
       if (value != kUnbound && value != got) inconsistent(i, k, want.value);
       if (got < var.lo || got >= var.hi) {
-        fail(kArgumentValueError, i, "has extent ", got, " on axis ", k, ", outside of '", var.name, "' in [", var.lo,
-             ", ", var.hi, ")");
+        fail(kArgumentValueError, i, "has extent ", got, " on axis ", k, ", outside of '", var.name, "' in [",
+             var.lo, ", ", var.hi, ")");
       }
       value = got;
     }
@@ -174,15 +176,15 @@ class Checker {
       if (param.strides == nullptr) continue;
       const int64_t want = resolve(param.strides[k]);
       if (bound.strides[k] != want) {
-        fail(kArgumentValueError, i, "has stride ", bound.strides[k], " on axis ", k, ", but its declared layout has ",
-             want, "; pass a copy with that layout");
+        fail(kArgumentValueError, i, "has stride ", bound.strides[k], " on axis ", k,
+             ", but its declared layout has ", want, "; pass a copy with that layout");
       }
     }
     const auto address = reinterpret_cast<uintptr_t>(bound.data);
     const int64_t align = dtype_bytes(param.dtype);
     if (bound.elements != 0 && address % static_cast<uintptr_t>(align) != 0) {
-      fail(kArgumentValueError, i, "starts at an address that is not a multiple of ", align, " bytes, the size of ",
-           dtype_name(param.dtype));
+      fail(kArgumentValueError, i, "starts at an address that is not a multiple of ", align,
+           " bytes, the size of ", dtype_name(param.dtype));
     }
   }
 
@@ -200,16 +202,17 @@ class Checker {
       return;
     }
     if (t->ndim != 0) {
-      fail(kArgumentValueError, i, "has shape ", tuple_text(t->shape, t->ndim), ", expected a number or a 0-d tensor");
+      fail(kArgumentValueError, i, "has shape ", tuple_text(t->shape, t->ndim),
+           ", expected a number or a 0-d tensor");
     }
     if (!same_dtype(t->dtype, param.dtype)) {
       fail(kArgumentTypeError, i, "has dtype ", dtype_name(t->dtype), ", expected ", dtype_name(param.dtype));
     }
     const bool on_host = accepts_device(kDLCPU, t->device.device_type);
-    if (!on_host && (!accepts_device(entry_.device, t->device.device_type) ||
-                     t->device.device_id != device_.device_id)) {
-      fail(kArgumentValueError, i, "is on ", device_name(t->device), ", expected a number or a 0-d tensor on cpu or ",
-           device_name(device_));
+    if (!on_host &&
+        (!accepts_device(entry_.device, t->device.device_type) || t->device.device_id != device_.device_id)) {
+      fail(kArgumentValueError, i, "is on ", device_name(t->device),
+           ", expected a number or a 0-d tensor on cpu or ", device_name(device_));
     }
     bound_[i].scalar = 0;
     const char* source = static_cast<const char*>(t->data) + t->byte_offset;
@@ -224,7 +227,8 @@ class Checker {
     const Param& param = entry_.params[i];
     if (overlaps_itself(bound_[i])) {
       fail(kArgumentValueError, i, "is an output whose elements overlap: shape ",
-           tuple_text(bound_[i].shape, bound_[i].rank), ", strides ", tuple_text(bound_[i].strides, bound_[i].rank));
+           tuple_text(bound_[i].shape, bound_[i].rank), ", strides ",
+           tuple_text(bound_[i].strides, bound_[i].rank));
     }
     for (int j = 0; j < entry_.param_count; ++j) {
       const Param& other = entry_.params[j];
@@ -259,13 +263,13 @@ class Checker {
 
 }  // namespace internal
 
-/// Checks `values` (one for each parameter) against `entry` and fills `bound`, `dims` and `derived`. `fetch` may be null
-/// where device memory is host memory. Returns the device of the call.
+/// Checks `values` (one for each parameter) against `entry` and fills `bound`, `dims` and `derived`. `fetch`
+/// may be null where device memory is host memory. Returns the device of the call.
 ///
-/// Throws kArgumentTypeError (no tensor or number, dtype) and kArgumentValueError (device, rank, extents, strides,
-/// alignment, overlap); the message starts with the argument's name.
-inline DLDevice check_arguments(const Entry& entry, const ::tvm::ffi::AnyView* values, Fetch fetch, Bound* bound,
-                                int64_t* dims, int64_t* derived) {
+/// Throws kArgumentTypeError (no tensor or number, dtype) and kArgumentValueError (device, rank, extents,
+/// strides, alignment, overlap); the message starts with the argument's name.
+inline DLDevice check_arguments(const Entry& entry, const ::tvm::ffi::AnyView* values, Fetch fetch,
+                                Bound* bound, int64_t* dims, int64_t* derived) {
   return internal::Checker(entry, values, bound, dims, derived).run(fetch);
 }
 

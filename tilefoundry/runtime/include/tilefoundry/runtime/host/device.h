@@ -29,8 +29,8 @@ inline std::string device_name(DLDevice device) {
   return device_kind_name(device.device_type) + ":" + std::to_string(device.device_id);
 }
 
-/// Whether an entry for `wanted` can read memory of `given`: managed memory is device memory, pinned memory is host
-/// memory.
+/// Whether an entry for `wanted` can read memory of `given`: managed memory is device memory, pinned memory
+/// is host memory.
 inline constexpr bool accepts_device(DLDeviceType wanted, DLDeviceType given) {
   if (wanted == kDLCUDA) return given == kDLCUDA || given == kDLCUDAManaged;
   return given == wanted || (wanted == kDLCPU && given == kDLCUDAHost);

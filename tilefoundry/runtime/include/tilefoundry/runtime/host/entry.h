@@ -1,5 +1,5 @@
-// Everything that a generated host source uses. The umbrella header <tilefoundry/runtime.h> gives this, and no device
-// runtime, to a translation unit that is compiled with TILEFOUNDRY_HOST_ENTRY.
+// Everything that a generated host source uses. The umbrella header <tilefoundry/runtime.h> gives this, and
+// no device runtime, to a translation unit that is compiled with TILEFOUNDRY_HOST_ENTRY.
 #pragma once
 
 #include <tvm/ffi/any.h>

@@ -15,8 +15,8 @@ inline constexpr const char* kArgumentTypeError = "tilefoundry.ArgumentTypeError
 inline constexpr const char* kArgumentValueError = "tilefoundry.ArgumentValueError";
 inline constexpr const char* kLaunchError = "tilefoundry.LaunchError";
 
-/// Throws an error of `kind` whose message is `parts` streamed one after another. It carries no native stack: what
-/// went wrong is an argument or the device, not this code.
+/// Throws an error of `kind` whose message is `parts` streamed one after another. It carries no native stack:
+/// what went wrong is an argument or the device, not this code.
 template <class... Parts>
 [[noreturn]] void throw_error(const char* kind, const Parts&... parts) {
   std::ostringstream text;

@@ -6,7 +6,8 @@
 
 namespace tilefoundry::host {
 
-/// Grid extent that leaves the number of CTAs to the host: what the device holds at once, at most one per tile.
+/// Grid extent that leaves the number of CTAs to the host: what the device holds at once, at most one per
+/// tile.
 inline constexpr int64_t kChooseGrid = -1;
 
 /// One launch of one kernel. `args` points to the kernel's argument record.

@@ -1,4 +1,5 @@
-// Which arguments share memory. Both questions are answered soundly: "no" is proven, anything else counts as yes.
+// Which arguments share memory. Both questions are answered soundly: "no" is proven, anything else counts as
+// yes.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +9,8 @@
 
 namespace tilefoundry::host {
 
-/// Whether two elements of one tensor may share an address: a stride must step over all that smaller strides reach.
+/// Whether two elements of one tensor may share an address: a stride must step over all that smaller strides
+/// reach.
 inline bool overlaps_itself(const Bound& t) {
   int order[kMaxRank];
   int count = 0;
@@ -39,7 +41,8 @@ int64_t footprint(const Bound& t, int64_t item, Keep keep) {
 }
 
 /// Proves that two tensors lie in disjoint columns of one buffer whose rows are `pitch` bytes apart.
-inline bool in_disjoint_columns(const Bound& a, int64_t item_a, const Bound& b, int64_t item_b, int64_t pitch) {
+inline bool in_disjoint_columns(const Bound& a, int64_t item_a, const Bound& b, int64_t item_b,
+                                int64_t pitch) {
   const auto within_row = [pitch](int64_t stride) { return stride % pitch != 0; };
   int64_t shift = (b.data - a.data) % pitch;
   if (shift < 0) shift += pitch;
@@ -60,7 +63,8 @@ inline bool may_overlap(const Bound& a, DLDataType type_a, const Bound& b, DLDat
   const auto disjoint_by_axis_of = [&](const Bound& t, int64_t item) {
     for (int k = 0; k < t.rank; ++k) {
       const int64_t pitch = t.strides[k] * item;
-      if (t.shape[k] != 1 && pitch > 0 && internal::in_disjoint_columns(a, item_a, b, item_b, pitch)) return true;
+      if (t.shape[k] != 1 && pitch > 0 && internal::in_disjoint_columns(a, item_a, b, item_b, pitch))
+        return true;
     }
     return false;
   };

@@ -30,10 +30,11 @@ inline uint64_t round_to_float(double value, int exponent, int mantissa) {
   if (value == 0) return sign;
   const int bias = (1 << (exponent - 1)) - 1;
   int e = 0;
-  std::frexp(value, &e);                                 // |value| in [2^(e-1), 2^e)
-  e = std::max(e - 1, 1 - bias);                         // subnormals share the smallest exponent
+  std::frexp(value, &e);          // |value| in [2^(e-1), 2^e)
+  e = std::max(e - 1, 1 - bias);  // subnormals share the smallest exponent
   const double steps = std::nearbyint(std::ldexp(std::fabs(value), mantissa - e));
-  const uint64_t base = static_cast<uint64_t>(e + bias - 1) << mantissa;  // a normal's implicit bit adds one to this
+  const uint64_t base = static_cast<uint64_t>(e + bias - 1)
+                        << mantissa;  // a normal's implicit bit adds one to this
   const uint64_t bits = base + static_cast<uint64_t>(steps);
   return sign | std::min(bits, infinity);
 }
@@ -73,8 +74,8 @@ inline uint64_t integer_scalar(const Param& param, int64_t value) {
 
 }  // namespace internal
 
-/// The bits of a number given for a rank-0 input. A float parameter takes floats and integers, an integer parameter
-/// integers, a bool parameter bools.
+/// The bits of a number given for a rank-0 input. A float parameter takes floats and integers, an integer
+/// parameter integers, a bool parameter bools.
 inline uint64_t number_to_scalar(const Param& param, const TVMFFIAny& value) {
   const bool wants_float = param.dtype.code == kDLFloat || param.dtype.code == kDLBfloat;
   const bool wants_int = param.dtype.code == kDLInt || param.dtype.code == kDLUInt;
@@ -85,8 +86,11 @@ inline uint64_t number_to_scalar(const Param& param, const TVMFFIAny& value) {
   if (wants_int && value.type_index == kTVMFFIInt) return internal::integer_scalar(param, value.v_int64);
   if (param.dtype.code == kDLBool && value.type_index == kTVMFFIBool) return value.v_int64 != 0;
   throw_error(kArgumentTypeError, "argument '", param.name, "': expected ",
-              wants_float ? "a float" : wants_int ? "an int" : "a bool", " (", dtype_name(param.dtype),
-              ") or a 0-d tensor of that dtype, got ", ::tvm::ffi::TypeIndexToTypeKey(value.type_index));
+              wants_float ? "a float"
+              : wants_int ? "an int"
+                          : "a bool",
+              " (", dtype_name(param.dtype), ") or a 0-d tensor of that dtype, got ",
+              ::tvm::ffi::TypeIndexToTypeKey(value.type_index));
 }
 
 }  // namespace tilefoundry::host

@@ -17,7 +17,8 @@ struct DimVar {
   int64_t hi;
 };
 
-/// An extent or a stride: a number, a dimension variable, or the n-th value that the entry's `derive` computes.
+/// An extent or a stride: a number, a dimension variable, or the n-th value that the entry's `derive`
+/// computes.
 struct Extent {
   enum class Kind : uint8_t { fixed, variable, derived };
   Kind kind;
@@ -28,8 +29,8 @@ constexpr Extent fixed(int64_t value) { return {Extent::Kind::fixed, value}; }
 constexpr Extent variable(int64_t index) { return {Extent::Kind::variable, index}; }
 constexpr Extent derived(int64_t index) { return {Extent::Kind::derived, index}; }
 
-/// One parameter. `strides` is null when any non-negative strides do; `alias` is the index of the input that this
-/// output updates in place, or -1.
+/// One parameter. `strides` is null when any non-negative strides do; `alias` is the index of the input that
+/// this output updates in place, or -1.
 struct Param {
   const char* name;
   DLDataType dtype;
@@ -40,7 +41,8 @@ struct Param {
   int alias;
 };
 
-/// An entry: all its parameters, outputs last. `derive` fills `derived_count` values from the bound variables.
+/// An entry: all its parameters, outputs last. `derive` fills `derived_count` values from the bound
+/// variables.
 struct Entry {
   const char* name;
   DLDeviceType device;

@@ -1,4 +1,5 @@
-// The device of a call: its primary context, made current for the time of a launch, and the caller's stream on it.
+// The device of a call: its primary context, made current for the time of a launch, and the caller's stream
+// on it.
 #pragma once
 
 #include <dlpack/dlpack.h>
@@ -71,8 +72,9 @@ inline void fetch_from_cuda(void* dst, const void* src, int64_t bytes, DLDevice 
   const CudaDriver& driver = CudaDriver::get();
   const CudaDeviceGuard guard(device.device_id);
   const CUstream stream = current_stream(device.device_id);
-  driver.check(driver.copy_to_host(dst, reinterpret_cast<CUdeviceptr>(src), static_cast<size_t>(bytes), stream),
-               "reading a 0-d tensor from cuda:", device.device_id);
+  driver.check(
+      driver.copy_to_host(dst, reinterpret_cast<CUdeviceptr>(src), static_cast<size_t>(bytes), stream),
+      "reading a 0-d tensor from cuda:", device.device_id);
   driver.check(driver.synchronize(stream), "reading a 0-d tensor from cuda:", device.device_id);
 }
 

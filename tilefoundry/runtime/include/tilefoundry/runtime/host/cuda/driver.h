@@ -1,5 +1,5 @@
-// The CUDA driver API, found at run time: a library with CUDA kernels loads and checks arguments on a machine that has
-// no driver, and says what is missing when it is asked to launch.
+// The CUDA driver API, found at run time: a library with CUDA kernels loads and checks arguments on a machine
+// that has no driver, and says what is missing when it is asked to launch.
 #pragma once
 
 #include <cuda.h>
@@ -9,26 +9,27 @@
 
 namespace tilefoundry::host {
 
-// Two steps, so that cuda.h's own renaming to the versioned symbol (cuCtxPushCurrent_v2) applies to the string too.
+// Two steps, so that cuda.h's own renaming to the versioned symbol (cuCtxPushCurrent_v2) applies to the
+// string too.
 #define TILEFOUNDRY_STRING_OF(x) #x
 #define TILEFOUNDRY_STRING(x) TILEFOUNDRY_STRING_OF(x)
-#define TILEFOUNDRY_DRIVER_FUNCTIONS(X)                                                                         \
-  X(init, cuInit)                                                                                               \
-  X(error_name, cuGetErrorName)                                                                                 \
-  X(error_string, cuGetErrorString)                                                                             \
-  X(device_get, cuDeviceGet)                                                                                    \
-  X(device_attribute, cuDeviceGetAttribute)                                                                     \
-  X(retain_primary_context, cuDevicePrimaryCtxRetain)                                                           \
-  X(current_context, cuCtxGetCurrent)                                                                           \
-  X(push_context, cuCtxPushCurrent)                                                                             \
-  X(pop_context, cuCtxPopCurrent)                                                                               \
-  X(exchange_capture_mode, cuThreadExchangeStreamCaptureMode)                                                   \
-  X(load_module, cuModuleLoadData)                                                                              \
-  X(get_function, cuModuleGetFunction)                                                                          \
-  X(set_function_attribute, cuFuncSetAttribute)                                                                 \
-  X(occupancy, cuOccupancyMaxActiveBlocksPerMultiprocessor)                                                     \
-  X(copy_to_host, cuMemcpyDtoHAsync)                                                                            \
-  X(synchronize, cuStreamSynchronize)                                                                           \
+#define TILEFOUNDRY_DRIVER_FUNCTIONS(X)                       \
+  X(init, cuInit)                                             \
+  X(error_name, cuGetErrorName)                               \
+  X(error_string, cuGetErrorString)                           \
+  X(device_get, cuDeviceGet)                                  \
+  X(device_attribute, cuDeviceGetAttribute)                   \
+  X(retain_primary_context, cuDevicePrimaryCtxRetain)         \
+  X(current_context, cuCtxGetCurrent)                         \
+  X(push_context, cuCtxPushCurrent)                           \
+  X(pop_context, cuCtxPopCurrent)                             \
+  X(exchange_capture_mode, cuThreadExchangeStreamCaptureMode) \
+  X(load_module, cuModuleLoadData)                            \
+  X(get_function, cuModuleGetFunction)                        \
+  X(set_function_attribute, cuFuncSetAttribute)               \
+  X(occupancy, cuOccupancyMaxActiveBlocksPerMultiprocessor)   \
+  X(copy_to_host, cuMemcpyDtoHAsync)                          \
+  X(synchronize, cuStreamSynchronize)                         \
   X(launch_kernel, cuLaunchKernel)
 
 /// The driver's functions, resolved once per library.
@@ -50,7 +51,8 @@ class CudaDriver {
     const char* text = nullptr;
     error_name(result, &name);
     error_string(result, &text);
-    return std::string(name != nullptr ? name : "unknown CUDA error") + ": " + (text != nullptr ? text : "no text");
+    return std::string(name != nullptr ? name : "unknown CUDA error") + ": " +
+           (text != nullptr ? text : "no text");
   }
 
   /// Throws kLaunchError "<doing>: <the driver's error>" unless `result` is a success.
@@ -66,11 +68,11 @@ class CudaDriver {
       throw_error(kLaunchError, "cannot open the NVIDIA driver's library libcuda.so.1 (", dlerror(),
                   "); install the driver, or put the folder that holds it into LD_LIBRARY_PATH");
     }
-#define TILEFOUNDRY_RESOLVE(member, symbol)                                                                     \
-  member = reinterpret_cast<decltype(member)>(dlsym(handle, TILEFOUNDRY_STRING(symbol)));                       \
-  if (member == nullptr) {                                                                                      \
-    throw_error(kLaunchError, "the NVIDIA driver's libcuda.so.1 lacks " TILEFOUNDRY_STRING(symbol)              \
-                              "; it is older than CUDA 12, update it");                                         \
+#define TILEFOUNDRY_RESOLVE(member, symbol)                                                 \
+  member = reinterpret_cast<decltype(member)>(dlsym(handle, TILEFOUNDRY_STRING(symbol)));   \
+  if (member == nullptr) {                                                                  \
+    throw_error(kLaunchError, "the NVIDIA driver's libcuda.so.1 lacks " TILEFOUNDRY_STRING( \
+                                  symbol) "; it is older than CUDA 12, update it");         \
   }
     TILEFOUNDRY_DRIVER_FUNCTIONS(TILEFOUNDRY_RESOLVE)
 #undef TILEFOUNDRY_RESOLVE

@@ -13,8 +13,9 @@
 
 namespace tilefoundry::host {
 
-/// An embedded cubin. One that is `specific` (sm_90a) runs on its own compute capability only, any other on the later
-/// minor ones too. The table of images is written in assembler: keep the order and size of the fields.
+/// An embedded cubin. One that is `specific` (sm_90a) runs on its own compute capability only, any other on
+/// the later minor ones too. The table of images is written in assembler: keep the order and size of the
+/// fields.
 struct Cubin {
   const unsigned char* begin;
   const char* arch;
@@ -24,8 +25,8 @@ struct Cubin {
   int32_t reserved;
 };
 
-/// A kernel and its images. Each device loads its image at the first launch there. Images stay loaded as long as the
-/// process lives: a launch is asynchronous, so nobody here knows when the last one ends.
+/// A kernel and its images. Each device loads its image at the first launch there. Images stay loaded as long
+/// as the process lives: a launch is asynchronous, so nobody here knows when the last one ends.
 class CudaKernel {
  public:
   struct Config {
@@ -48,15 +49,16 @@ class CudaKernel {
     const Variant& variant = launch.vector ? loaded.vector : loaded.general;
     const int64_t grid = grid_of(launch, variant.resident);
     if (grid > INT32_MAX) {
-      throw_error(kLaunchError, what(device), ": a grid of ", grid, " CTAs is above the limit of ", INT32_MAX);
+      throw_error(kLaunchError, what(device), ": a grid of ", grid, " CTAs is above the limit of ",
+                  INT32_MAX);
     }
     void* params[] = {launch.args};
     const CUresult result =
         driver.launch_kernel(variant.function, static_cast<unsigned>(grid), 1, 1, config_.block, 1, 1,
                              config_.shared_bytes, current_stream(device), params, nullptr);
     if (result != CUDA_SUCCESS) {
-      driver.check(result, what(device), " (grid ", grid, ", block ", config_.block, ", ", config_.shared_bytes,
-                   " bytes of shared memory)");
+      driver.check(result, what(device), " (grid ", grid, ", block ", config_.block, ", ",
+                   config_.shared_bytes, " bytes of shared memory)");
     }
   }
 
@@ -112,8 +114,9 @@ class CudaKernel {
       if (runs && (best == nullptr || rank(image) > rank(*best))) best = &image;
     }
     if (best == nullptr) {
-      throw_error(kLaunchError, what(device), ": built for ", built, ", but the device has compute capability ", major,
-                  ".", minor, "; compile for a target of that architecture");
+      throw_error(kLaunchError, what(device), ": built for ", built,
+                  ", but the device has compute capability ", major, ".", minor,
+                  "; compile for a target of that architecture");
     }
     return *best;
   }
@@ -122,9 +125,10 @@ class CudaKernel {
     const CudaDriver& driver = CudaDriver::get();
     Variant variant = {};
     driver.check(driver.get_function(&variant.function, module, symbol), "loading ", what(device));
-    driver.check(driver.set_function_attribute(variant.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                               static_cast<int>(config_.shared_bytes)),
-                 what(device), ": ", config_.shared_bytes, " bytes of shared memory");
+    driver.check(
+        driver.set_function_attribute(variant.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                      static_cast<int>(config_.shared_bytes)),
+        what(device), ": ", config_.shared_bytes, " bytes of shared memory");
     int per_processor = 0;
     driver.check(driver.occupancy(&per_processor, variant.function, static_cast<int>(config_.block),
                                   config_.shared_bytes),
