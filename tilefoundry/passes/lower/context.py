@@ -100,23 +100,23 @@ class Lowering:
                 return Call(value.target, args, value.type)
         return value
 
-    def fragment(self, expr: Expr) -> Var:
-        """A tensor in registers; anything else is refused."""
+    def fragment(self, expr: Expr, user: Expr | None = None) -> Var:
+        """A tensor in registers; anything else is refused, at its user."""
         value = self.lower(expr)
         if not isinstance(value, Var) or tensor_type(value).storage is not StorageKind.RMEM:
             self.refuse(
-                expr,
+                user or expr,
                 f"expected a value in registers, got {self.describe(value)}",
                 remedy="place it first: tf.reshard(x, <layout over the thread mesh>, 'rmem')",
             )
         return value
 
-    def shared(self, expr: Expr) -> Var:
-        """A tile in shared memory; anything else is refused."""
+    def shared(self, expr: Expr, user: Expr | None = None) -> Var:
+        """A tile in shared memory; anything else is refused, at its user."""
         value = self.lower(expr)
         if not isinstance(value, Var) or tensor_type(value).storage is not StorageKind.SMEM:
             self.refuse(
-                expr,
+                user or expr,
                 f"expected a tile in shared memory, got {self.describe(value)}",
                 remedy="stage it first: tf.reshard(x, <shape of the tile>, 'smem')",
             )

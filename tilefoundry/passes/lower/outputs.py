@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tilefoundry.ir.core.expr import Call, Expr, Tuple, Var
+from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.hir import GridRegionExpr, InsertSlice, Reshard, TupleGetItem, Zeros
 from tilefoundry.ir.tir import TileStore
 from tilefoundry.ir.types import ShapeDim, StorageKind
@@ -71,7 +72,7 @@ def _static(ctx: Lowering, at: Expr, shape: tuple[ShapeDim, ...]) -> tuple[int, 
     if not all(isinstance(extent, int) for extent in shape):
         ctx.refuse(
             at,
-            f"a tile has static extents, got {shape}",
+            f"a tile has static extents, got ({', '.join(map(format_dim, shape))})",
             remedy="walk the symbolic axis with `for i in tile(extent, step)`",
         )
     return tuple(extent for extent in shape if isinstance(extent, int))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tilefoundry.ir import tir
-from tilefoundry.ir.core.expr import Call, Expr
+from tilefoundry.ir.core.expr import Call, Constant, Expr
 from tilefoundry.ir.dims import INDEX_TYPE, dim_add
 from tilefoundry.ir.hir import Binary, BinaryKind, MatMul, Reshard
 from tilefoundry.passes.lower.context import Lowering, is_scalar
@@ -26,7 +26,7 @@ def lower_binary(ctx: Lowering, call: Call) -> Value:
             if _placed_product(other) and not is_scalar(value):
                 return _accumulate(ctx, call, value, other)
     dst = ctx.result(call, kind.name.lower())
-    ctx.emit(tir.Binary(kind), operand(ctx, lhs, dst), operand(ctx, rhs, dst), dst)
+    ctx.emit(tir.Binary(kind), operand(ctx, call, lhs, dst), operand(ctx, call, rhs, dst), dst)
     return dst
 
 
@@ -43,16 +43,14 @@ def _accumulate(ctx: Lowering, call: Call, addend: Expr, product: Expr) -> Value
     dst = ctx.result(call, "acc")
     assert isinstance(product, Call)
     if product.type != call.type:
-        dst_operand = operand(ctx, product, dst)
-        ctx.emit(tir.Binary(BinaryKind.ADD), operand(ctx, addend, dst), dst_operand, dst)
+        dst_operand = operand(ctx, call, product, dst)
+        ctx.emit(tir.Binary(BinaryKind.ADD), operand(ctx, call, addend, dst), dst_operand, dst)
         return dst
     factors = ctx.lower(product.args[0])  # type: ignore[arg-type]  # a MatMul call, see _placed_product
-    ctx.emit(tir.Copy(), operand(ctx, addend, dst), dst)
+    ctx.emit(tir.Copy(), operand(ctx, call, addend, dst), dst)
     ctx.emit(tir.Mma(), factors.lhs, factors.rhs, dst)  # type: ignore[union-attr]  # MatMul lowers to a Product
     return dst
 
 
 def _index(value: int) -> Expr:
-    from tilefoundry.ir.core.expr import Constant
-
     return Constant(value, INDEX_TYPE)

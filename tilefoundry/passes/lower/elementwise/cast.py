@@ -17,5 +17,5 @@ def lower_cast(ctx: Lowering, call: Call) -> Value:
     if is_scalar(call):
         return Call(call.target, (ctx.scalar(x),), call.type)
     dst = ctx.result(call, "cast")
-    ctx.emit(tir.Cast(), operand(ctx, x, dst), dst)  # type: ignore[arg-type]  # a tensor: not an int
+    ctx.emit(tir.Cast(), operand(ctx, call, x, dst), dst)  # type: ignore[arg-type]  # a tensor: not an int
     return dst

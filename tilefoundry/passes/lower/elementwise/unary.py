@@ -18,5 +18,5 @@ def lower_unary(ctx: Lowering, call: Call) -> Value:
     if is_scalar(call):
         return Call(call.target, (ctx.scalar(x),), call.type)
     dst = ctx.result(call, call.target.kind.name.lower())
-    ctx.emit(tir.Unary(call.target.kind), operand(ctx, x, dst), dst)  # type: ignore[arg-type]  # a tensor: not an int
+    ctx.emit(tir.Unary(call.target.kind), operand(ctx, call, x, dst), dst)  # type: ignore[arg-type]  # a tensor: not an int
     return dst

@@ -14,5 +14,5 @@ from tilefoundry.passes.lower.values import Value
 @lowers(Where)
 def lower_where(ctx: Lowering, call: Call) -> Value:
     dst = ctx.result(call, "where")
-    ctx.emit(tir.Where(), *(operand(ctx, arg, dst) for arg in call.args), dst)  # type: ignore[arg-type]  # Exprs
+    ctx.emit(tir.Where(), *(operand(ctx, call, arg, dst) for arg in call.args), dst)  # type: ignore[arg-type]  # Exprs
     return dst

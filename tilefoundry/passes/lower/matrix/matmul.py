@@ -11,7 +11,7 @@ from tilefoundry.passes.lower.values import Product, Value
 
 @lowers(MatMul)
 def lower_matmul(ctx: Lowering, call: Call) -> Value:
-    lhs, rhs = (ctx.shared(arg) for arg in call.args)  # type: ignore[arg-type]  # tensors: not ints
+    lhs, rhs = (ctx.shared(arg, call) for arg in call.args)  # type: ignore[arg-type]  # tensors: not ints
     if any(len(tensor_type(tile).shape) != 2 for tile in (lhs, rhs)):
         ctx.refuse(
             call,

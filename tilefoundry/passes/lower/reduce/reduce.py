@@ -19,7 +19,7 @@ from tilefoundry.passes.modes import crosses_warps
 def lower_reduce(ctx: Lowering, call: Call) -> Value:
     op = call.target
     assert isinstance(op, Reduce)
-    src = ctx.fragment(call.args[0])  # type: ignore[arg-type]  # a tensor: not an int
+    src = ctx.fragment(call.args[0], call)  # type: ignore[arg-type]  # a tensor: not an int
     src_type = tensor_type(src)
     axes = normalize_axes(op.axes, len(src_type.shape))
     dst = ctx.result(call, op.kind.name.lower())

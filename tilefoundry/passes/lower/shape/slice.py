@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tilefoundry.ir.core.expr import Call, Expr, Tuple, Var
 from tilefoundry.ir.dims import dim_add, dim_equal
+from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.hir import Slice
 from tilefoundry.ir.types import ShapeDim, StorageKind
 from tilefoundry.passes.lower.context import Lowering, tensor_type
@@ -32,8 +33,8 @@ def lower_slice(ctx: Lowering, call: Call) -> Value:
             # a load has one rule for what lies beyond the extent (zero), which is not what this slice asks for
             ctx.refuse(
                 call,
-                f"cannot prove that the window of {size} at {start} stays inside axis {k} of extent "
-                f"{window.sizes[axis]}",
+                f"cannot prove that the window of {size} at {format_dim(start)} stays inside axis {k} of extent "
+                f"{format_dim(window.sizes[axis])}",
                 remedy="walk the axis with `for i in tile(extent, step)` or `for i in range(extent)` and index by i",
             )
         new_starts[axis] = dim_add(new_starts[axis], ctx.scalar(start))

@@ -17,7 +17,7 @@ def lower_transpose(ctx: Lowering, call: Call) -> Value:
     (x,) = call.args
     if isinstance(uniform := ctx.lower(x), Uniform):  # type: ignore[arg-type]  # a tensor: not an int
         return uniform
-    tile = ctx.shared(x)  # type: ignore[arg-type]
+    tile = ctx.shared(x, call)  # type: ignore[arg-type]
     type_ = tensor_type(tile)
     assert isinstance(type_.layout, Layout) and type_.layout.strides is not None  # shared tiles are plain
     perm = call.target.perm

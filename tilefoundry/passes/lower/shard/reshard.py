@@ -8,6 +8,7 @@ from typing import NoReturn
 from tilefoundry.ir import tir
 from tilefoundry.ir.core.expr import Call, Expr, Tuple, Var
 from tilefoundry.ir.core.metadata import binding_name
+from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.hir import Reshard
 from tilefoundry.ir.shard import Layout, ShardLayout
 from tilefoundry.ir.types import DType, ShapeDim, StorageKind, TensorType
@@ -81,7 +82,7 @@ def _to_shared(ctx: Lowering, call: Call, source: Expr, value: Value, to: Tensor
     if isinstance(to.layout, ShardLayout) or not all(isinstance(extent, int) for extent in to.shape):
         ctx.refuse(
             call,
-            f"a shared tile belongs to the whole CTA and has static extents, got {to.layout} over {to.shape}",
+            f"a shared tile belongs to the whole CTA and has static extents, got {to.layout} over {to}",
             remedy="name no mesh axis in the layout of an 'smem' value: tf.reshard(x, (64, 64), 'smem')",
         )
     tile_type = padded(to)
@@ -124,7 +125,7 @@ def _load(ctx: Lowering, source: Expr, window: Window, dst: Var) -> None:
     if not all(isinstance(size, int) for size in window.sizes):
         ctx.refuse(
             source,
-            f"a tile has static extents, got {window.sizes} of '{window.tensor.name}'",
+            f"a tile has static extents, got ({', '.join(map(format_dim, window.sizes))}) of '{window.tensor.name}'",
             remedy="walk the symbolic axis with `for i in tile(extent, step)` and index by i",
         )
     box = tuple(size for size in window.sizes if isinstance(size, int))

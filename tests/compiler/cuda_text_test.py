@@ -1,0 +1,49 @@
+"""What the CUDA compiler makes of the generated attention kernels; nothing is run."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from examples.attention.program import DTYPES, HEAD_DIMS, attention_module
+from tilefoundry.codegen.emit import emit_module
+from tilefoundry.driver.native import build_library, compile_ptx
+from tilefoundry.driver.options import CompilerOptions
+from tilefoundry.passes import lower
+from tilefoundry.target import CudaTarget
+
+TARGET = CudaTarget("nvidia.h200_sxm")
+TENSOR_CORE = re.compile(r"\b(mma\.sync|wgmma\.mma_async)\S*\.(f16|bf16)\b")
+
+
+def ptx(tmp_path: Path, dim: int, dtype: str) -> str:
+    module = emit_module(lower(attention_module(dim, dtype), TARGET), TARGET)
+    return compile_ptx(module, CompilerOptions(), tmp_path)["attention"]
+
+
+@pytest.mark.parametrize("dtype", ["f16", "bf16"])
+@pytest.mark.parametrize("dim", HEAD_DIMS)
+def test_products_of_16_bit_floats_use_tensor_cores(tmp_path: Path, dim: int, dtype: str) -> None:
+    text = ptx(tmp_path, dim, dtype)
+    found = {match.group(2) for match in TENSOR_CORE.finditer(text)}
+    assert found == {dtype}
+    assert "cp.async" in text and "ldmatrix" in text
+
+
+def test_products_of_f32_are_exact_fused_multiply_adds(tmp_path: Path) -> None:
+    text = ptx(tmp_path, 32, "f32")
+    assert "fma.rn.f32" in text and not re.search(r"mma\.sync|wgmma", text)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_library_holds_cubins_of_both_architectures(tmp_path: Path, dtype: str) -> None:
+    module = emit_module(lower(attention_module(32, dtype), TARGET), TARGET)
+    archs = ("sm_80", "sm_90a")
+    library, sources = build_library(module, CompilerOptions(), tmp_path, "attention.so", archs)
+    content = library.read_bytes()
+    for arch in archs:
+        [cubin] = tmp_path.glob(f"*{arch}*.cubin")
+        assert cubin.read_bytes()[:4] == b"\x7fELF" and cubin.read_bytes() in content
+    assert any(name.endswith(".cu") for name in sources)

@@ -1,0 +1,93 @@
+"""Placed programs, compiled for the CPU with the placement that they have for a GPU, against the evaluator in f64."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import torch
+
+import tilefoundry
+from tests.compiler import programs
+from tilefoundry.codegen.emit import emit_module
+from tilefoundry.ir.core.module import Module
+from tilefoundry.passes import lower
+from tilefoundry.runtime import Equal, Predicate, RelL2, Ulp, check
+from tilefoundry.target import CpuTarget, CudaTarget
+
+TORCH = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
+
+
+@pytest.fixture(autouse=True)
+def _private_cache(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    monkeypatch.setenv("TILEFOUNDRY_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "kernels"))
+
+
+def compare(module: Module, *inputs: torch.Tensor, bounds: list[Predicate]) -> None:
+    kernel = tilefoundry.jit(module, target="cpu")
+
+    def reference(*args: torch.Tensor) -> torch.Tensor:
+        result = tilefoundry.evaluate(module, *args, precision="f64")
+        return result.to(inputs[0].dtype)
+
+    report = check(kernel, reference, inputs, expect={"output": bounds})
+    assert report.passed, str(report)
+
+
+def test_scale_rows_is_exact() -> None:
+    compare(programs.ScaleRows, torch.randn(64, 256), bounds=[Equal()])
+
+
+def test_row_mean_over_warps() -> None:
+    compare(programs.RowMean, torch.randint(-1000, 1000, (1, 2048)).float(), bounds=[Equal()])
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])
+@pytest.mark.parametrize("columns", [32, 96, 1024])
+def test_row_softmax(columns: int, dtype: str) -> None:
+    module = programs.row_softmax(columns, dtype)
+    # f32: x - max is at most 8 here, rounded by up to 2**-22: 4 ulp of exp. The other dtypes round the f32 result once.
+    bound = Ulp(max=12 if dtype == "f32" else 1)
+    for rows in (1, 4, 5, 33):
+        compare(module, torch.randn(rows, columns).clamp(-4, 4).to(TORCH[dtype]), bounds=[bound])
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])
+@pytest.mark.parametrize("k", [1, 16, 40])
+def test_matmul(k: int, dtype: str) -> None:
+    module = programs.matmul(k, dtype)
+    # f16 and bf16: the f32 sum is rounded once, as the reference is; they differ where the sum lies near a tie
+    bound = RelL2(max=1e-6 if dtype == "f32" else 5e-5 if dtype == "f16" else 4e-4)
+    for m in (1, 32, 70):
+        a, b = torch.randn(m, k).to(TORCH[dtype]), torch.randn(k, 96).to(TORCH[dtype])
+        compare(module, a, b, bounds=[bound])
+
+
+def test_carries_that_exchange_places() -> None:
+    x, y = torch.ones(1, 64), 2 * torch.ones(1, 64)
+    for rounds, expected in ((0, (1, 2)), (1, (2, 3)), (4, (8, 13))):
+        a, b = tilefoundry.jit(programs.swap(rounds), target="cpu")(x, y)
+        assert (a == expected[0]).all() and (b == expected[1]).all()
+
+
+@pytest.mark.parametrize("target", [CudaTarget("nvidia.h200_sxm"), CpuTarget()], ids=lambda t: t.name)
+@pytest.mark.parametrize(
+    "module",
+    [programs.ScaleRows, programs.RowMean, programs.row_softmax(64, "bf16"), programs.matmul(16, "f16")],
+    ids=lambda m: m.name,
+)
+def test_generated_sources_include_the_umbrella_and_name_no_tier(
+    module: Module, target: CudaTarget | CpuTarget
+) -> None:
+    linkable = emit_module(lower(module, target), target)
+    for text in (*(unit.source for unit in linkable.units), linkable.host_source):
+        assert re.findall(r"#include\s*[<\"]tilefoundry/\S*", text) == ["#include <tilefoundry/runtime.h>"]
+    for unit in linkable.units:
+        tiers = r"warp|shuffle|shfl|cp_async|ldmatrix|wgmma|mma_sync|fibre|vector\("
+        assert not re.search(rf"ops::\w*({tiers})", unit.source)
+
+
+def test_a_cta_without_exchange_runs_as_a_plain_loop() -> None:
+    [alone] = emit_module(lower(programs.ScaleRows, CpuTarget()), CpuTarget()).units
+    [together] = emit_module(lower(programs.RowMean, CpuTarget()), CpuTarget()).units
+    assert "kCollective = false" in alone.source and "kCollective = true" in together.source

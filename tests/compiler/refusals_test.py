@@ -1,0 +1,187 @@
+# mypy: ignore-errors
+# Bodies are the tensor language: their names and annotations mean nothing to Python's type system.
+"""Placements that cannot be compiled are refused where they are written, with what to write instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tilefoundry import DimVar, Mesh, TileFoundryError, Topology, func, module
+from tilefoundry.dsl import Tensor, tf, tile
+from tilefoundry.ir.core.module import Module
+from tilefoundry.passes import lower
+from tilefoundry.target import CudaTarget
+
+TARGET = CudaTarget("nvidia.h200_sxm")
+LEVELS = (Topology("cta", 4), Topology("thread", 32))
+M = DimVar("M", 1, 1000)
+Build = Callable[[], Module]
+
+
+def elementwise_in_shared() -> Module:
+    @module(entry="f", target=TARGET, topologies=LEVELS)
+    class P:
+        @func
+        def f(x: Tensor[(32, 8), "f32"]) -> Tensor[(32, 8), "f32"]:
+            with Mesh(("thread",), (32,), ("t",)) as t:
+                s = tf.reshard(x, (32, 8), "smem")
+                y = s + s  # <- here
+                return tf.reshard(tf.reshard(y, (32 @ t.t, 8), "rmem"), (32 @ t.t, 8), "gmem")
+
+    return P
+
+
+def product_of_registers() -> Module:
+    @module(entry="f", target=TARGET, topologies=LEVELS)
+    class P:
+        @func
+        def f(x: Tensor[(32, 32), "f32"]) -> Tensor[(32, 32), "f32"]:
+            with Mesh(("thread",), (32,), ("t",)) as t:
+                p = tf.matmul(x, x)  # <- here
+                return tf.reshard(tf.reshard(p, (32 @ t.t, 32), "rmem"), (32 @ t.t, 32), "gmem")
+
+    return P
+
+
+def registers_without_mesh() -> Module:
+    @module(entry="f", target=TARGET, topologies=LEVELS)
+    class P:
+        @func
+        def f(x: Tensor[(32, 8), "f32"]) -> Tensor[(32, 8), "f32"]:
+            r = tf.reshard(x, (32, 8), "rmem")  # <- here
+            return tf.reshard(r, (32, 8), "gmem")
+
+    return P
+
+
+def symbolic_tile() -> Module:
+    @module(entry="f", target=TARGET, topologies=LEVELS)
+    class P:
+        @func
+        def f(x: Tensor[(M, 32), "f32"]) -> Tensor[(M, 32), "f32"]:
+            with Mesh(("thread",), (32,), ("t",)) as t:
+                r = tf.reshard(x, (M, 32 @ t.t), "rmem")  # <- here
+                return tf.reshard(r, (M, 32 @ t.t), "gmem")
+
+    return P
+
+
+def uncovered_rows() -> Module:
+    @module(entry="f", target=TARGET, topologies=LEVELS)
+    class P:
+        @func
+        def f(x: Tensor[(M, 32), "f32"]) -> Tensor[(M, 32), "f32"]:
+            with Mesh(("cta",), (4,), ("c",)) as cta, Mesh(("thread",), (32,), ("t",)) as t:
+                y = tf.zeros(Tensor[(M, 32), "f32"])
+                for i in tile(M - 1, 8) @ cta.c:  # <- here
+                    y = tf.insert_slice(y, tf.reshard(x[i], (8, 32 @ t.t), "rmem"), (i, 0))
+            return y
+
+    return P
+
+
+def half_a_row() -> Module:
+    @module(entry="f", target=TARGET, topologies=LEVELS)
+    class P:
+        @func
+        def f(x: Tensor[(M, 32), "f32"]) -> Tensor[(M, 64), "f32"]:
+            with Mesh(("cta",), (4,), ("c",)) as cta, Mesh(("thread",), (32,), ("t",)) as t:
+                y = tf.zeros(Tensor[(M, 64), "f32"])
+                for i in tile(M, 8) @ cta.c:  # <- here
+                    y = tf.insert_slice(y, tf.reshard(x[i], (8, 32 @ t.t), "rmem"), (i, 0))
+            return y
+
+    return P
+
+
+def factors_that_differ() -> Module:
+    @module(entry="f", target=TARGET, topologies=LEVELS)
+    class P:
+        @func
+        def f(x: Tensor[(64, 8), "f32"]) -> Tensor[(64, 8), "f32"]:
+            with Mesh(("thread",), (32,), ("t",)) as t:
+                a = tf.reshard(x, (2, 32 @ t.t, 8), "rmem")
+                b = tf.reshard(a, (32 @ t.t, 2, 8), "rmem")  # <- here
+                return tf.reshard(b, (32 @ t.t, 2, 8), "gmem")
+
+    return P
+
+
+def global_intermediate() -> Module:
+    @module(entry="f", target=TARGET, topologies=LEVELS)
+    class P:
+        @func
+        def f(x: Tensor[(32, 8), "f32"]) -> Tensor[(32, 8), "f32"]:
+            with Mesh(("thread",), (32,), ("t",)) as t:
+                g = tf.reshard(tf.reshard(x, (32 @ t.t, 8), "rmem"), (32 @ t.t, 8), "gmem")  # <- here
+                return tf.reshard(tf.reshard(g, (32 @ t.t, 8), "rmem"), (32 @ t.t, 8), "gmem")
+
+    return P
+
+
+def result_in_registers() -> Module:
+    @module(entry="f", target=TARGET, topologies=LEVELS)
+    class P:
+        @func
+        def f(x: Tensor[(32, 8), "f32"]) -> Tensor[(32, 8), "f32"]:
+            with Mesh(("thread",), (32,), ("t",)) as t:
+                return tf.reshard(x, (32 @ t.t, 8), "rmem")  # <- here
+
+    return P
+
+
+def window_that_may_leave() -> Module:
+    @module(entry="f", target=TARGET, topologies=LEVELS)
+    class P:
+        @func
+        def f(x: Tensor[(M, 32), "f32"]) -> Tensor[(32,), "f32"]:
+            with Mesh(("thread",), (32,), ("t",)) as t:
+                s = tf.reshard(tf.zeros(Tensor[(32,), "f32"]), (32 @ t.t,), "rmem")
+                for i in range(0, M, 1):
+                    s = s + tf.reshard(x[i + 1], (32 @ t.t,), "rmem")  # <- here
+                return tf.reshard(s, (32 @ t.t,), "gmem")
+
+    return P
+
+
+TABLE: list[tuple[Build, str, str]] = [
+    (elementwise_in_shared, "expected a value in registers, got a value in smem", "tf.reshard(x, <layout"),
+    (product_of_registers, "expected a tile in shared memory", "'smem'"),
+    (registers_without_mesh, "held by the instances of a mesh", "spread an axis over a mesh"),
+    (symbolic_tile, "a tile has static extents", "for i in tile(extent, step)"),
+    (uncovered_rows, "cannot prove that the loop writes every element of 'y' on axis 0", "from 0 to its extent"),
+    (half_a_row, "cannot prove that the loop writes every element of 'y' on axis 1", "from 0 to its extent"),
+    (factors_that_differ, "directly", "go through shared memory"),
+    (global_intermediate, "as the result of a function, not as an intermediate value", "keep the value in"),
+    (result_in_registers, "a result lies in global memory, got rmem", "'gmem'"),
+    (window_that_may_leave, "cannot prove that the window of 1 at i + 1 stays inside axis 0", "index by i"),
+]
+
+
+@pytest.mark.parametrize(("build", "words", "remedy"), TABLE, ids=[row[0].__name__ for row in TABLE])
+def test_refused_with_place_and_remedy(build: Build, words: str, remedy: str) -> None:
+    program = build()
+    with pytest.raises(TileFoundryError) as refusal:
+        lower(program)
+    text = str(refusal.value)
+    assert words in text, text
+    assert remedy in (refusal.value.remedy or ""), text
+    assert refusal.value.span is not None, text
+    with open(__file__, encoding="utf-8") as source:
+        line = source.read().splitlines()[refusal.value.span.line - 1]
+    assert line.endswith("# <- here"), f"{text}\nnot at the marked line but at: {line}"
+
+
+def test_tiles_beyond_shared_memory() -> None:
+    @module(entry="f", target=TARGET, topologies=LEVELS)
+    class P:
+        @func
+        def f(x: Tensor[(32, 4096), "f32"]) -> Tensor[(32, 4096), "f32"]:
+            with Mesh(("thread",), (32,), ("t",)) as t:
+                s = tf.reshard(x, (32, 4096), "smem")
+                return tf.reshard(tf.reshard(s, (32 @ t.t, 4096), "rmem"), (32 @ t.t, 4096), "gmem")
+
+    with pytest.raises(TileFoundryError, match="take 524.* bytes of shared memory, and a CTA .* has 232448"):
+        lower(P)
