@@ -54,5 +54,5 @@ differing=$({ diff "$work/one.txt" "$work/another.txt" || true; } | sed -n 's/^[
 control_differs=$(grep -c "/$control_file\$" <<< "$differing" || true)
 differing=$(grep -v "/$control_file\$" <<< "$differing" || true)
 [ "$control_differs" -eq 1 ] || { echo "byte_identity: $control_file came out equal: nothing was compared" >&2; exit 1; }
-[ -z "$differing" ] || { printf 'differs: %s\n' "$differing" >&2; exit 1; }
+[ -z "$differing" ] || { sed 's/^/differs: /' <<< "$differing" >&2; exit 1; }
 echo "$(($(wc -l < "$work/one.txt") - 1)) files are equal in two builds"
