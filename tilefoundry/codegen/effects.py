@@ -126,24 +126,17 @@ def _coordinate(body: Body, coordinates: Expr) -> str:
     return f"make_coord({', '.join(body.scalar(c) for c in coordinates.elements)})"
 
 
-def _acquire(body: Body, op: tir.PipeAcquire, args: Args) -> str:
-    return f"{body.tensor(args[0])}.acquire();"
+def _on_pipe(method: str) -> Callable[..., str]:
+    """The emitter of a pipeline effect that has no attributes."""
 
+    def emit(body: Body, op: tir.EffectOp, args: Args) -> str:
+        return f"{body.tensor(args[0])}.{method}();"
 
-def _commit(body: Body, op: tir.PipeCommit, args: Args) -> str:
-    return f"{body.tensor(args[0])}.commit();"
+    return emit
 
 
 def _wait(body: Body, op: tir.PipeWait, args: Args) -> str:
     return f"{body.tensor(args[0])}.template wait<{op.pending}>();"
-
-
-def _release(body: Body, op: tir.PipeRelease, args: Args) -> str:
-    return f"{body.tensor(args[0])}.release();"
-
-
-def _drain(body: Body, op: tir.PipeDrain, args: Args) -> str:
-    return f"{body.tensor(args[0])}.drain();"
 
 
 def _sync(body: Body, op: tir.Sync, args: Args) -> str:
@@ -157,10 +150,10 @@ _EMITTERS: dict[type[tir.EffectOp], Callable[..., str]] = {
     tir.Fill: _fill,
     tir.Iota: _iota,
     tir.Mma: _mma,
-    tir.PipeAcquire: _acquire,
-    tir.PipeCommit: _commit,
-    tir.PipeDrain: _drain,
-    tir.PipeRelease: _release,
+    tir.PipeAcquire: _on_pipe("acquire"),
+    tir.PipeCommit: _on_pipe("commit"),
+    tir.PipeDrain: _on_pipe("drain"),
+    tir.PipeRelease: _on_pipe("release"),
     tir.PipeWait: _wait,
     tir.Reduce: _reduce,
     tir.Sync: _sync,

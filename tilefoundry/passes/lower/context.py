@@ -102,24 +102,18 @@ class Lowering:
 
     def fragment(self, expr: Expr, user: Expr | None = None) -> Var:
         """A tensor in registers; anything else is refused, at its user."""
-        value = self.lower(expr)
-        if not isinstance(value, Var) or tensor_type(value).storage is not StorageKind.RMEM:
-            self.refuse(
-                user or expr,
-                f"expected a value in registers, got {self.describe(value)}",
-                remedy="place it first: tf.reshard(x, <layout over the thread mesh>, 'rmem')",
-            )
-        return value
+        remedy = "place it first: tf.reshard(x, <layout over the thread mesh>, 'rmem')"
+        return self._held(expr, StorageKind.RMEM, user or expr, "a value in registers", remedy)
 
     def shared(self, expr: Expr, user: Expr | None = None) -> Var:
         """A tile in shared memory; anything else is refused, at its user."""
+        remedy = "stage it first: tf.reshard(x, <shape of the tile>, 'smem')"
+        return self._held(expr, StorageKind.SMEM, user or expr, "a tile in shared memory", remedy)
+
+    def _held(self, expr: Expr, storage: StorageKind, at: Expr, expected: str, remedy: str) -> Var:
         value = self.lower(expr)
-        if not isinstance(value, Var) or tensor_type(value).storage is not StorageKind.SMEM:
-            self.refuse(
-                user or expr,
-                f"expected a tile in shared memory, got {self.describe(value)}",
-                remedy="stage it first: tf.reshard(x, <shape of the tile>, 'smem')",
-            )
+        if not isinstance(value, Var) or tensor_type(value).storage is not storage:
+            self.refuse(at, f"expected {expected}, got {self.describe(value)}", remedy=remedy)
         return value
 
     def describe(self, value: Value) -> str:
