@@ -223,6 +223,8 @@ def composed(meshes: Sequence[Mesh]) -> Mesh:
     Raises:
         WrongValueError: two scopes share a level or an axis name, or a scope is a slice.
     """
+    if len(meshes) == 1:
+        return meshes[0]
     topologies: list[Topology] = []
     shape: list[Dim] = []
     strides: list[Dim] = []
@@ -237,8 +239,6 @@ def composed(meshes: Sequence[Mesh]) -> Mesh:
         strides[:0] = [dim_mul(stride, below) for _, stride in modes]
         names[:0] = mesh.names
         below = dim_mul(below, mesh.size)
-    if len(meshes) == 1:
-        return meshes[0]
     return Mesh(
         tuple(topologies), Layout(tuple(shape), tuple(strides)), tuple(names) if len(names) == len(shape) else ()
     )
