@@ -8,10 +8,12 @@ from tilefoundry.ir.shard import (
     ComposedLayout,
     Layout,
     Mesh,
+    MeshAxis,
     Partial,
     Placed,
     ShardLayout,
     Topology,
+    axis_levels,
     layout_from_sugar,
     make_mesh,
 )
@@ -40,6 +42,11 @@ def resolve_layout(p: Parser, node: ast.AST, value: object) -> AnyLayout | None:
         strides = tuple(_stride(p, node, s) for s in parts[1])
         parts = parts[0]
     entries = tuple(_entry(p, node, e) for e in parts)
+    for axis in _named_axes(entries, states):
+        if axis.mesh not in p.meshes and not p.resolver.in_annotation:
+            p.refuse(
+                node, f"mesh axis '{axis.name}' is not in scope here", "open it around this: 'with Mesh(...) as m:'"
+            )
     pairs = []
     for state in states.states if states is not None else ():
         partial = state.state() if state.state is Partial else state.state
@@ -48,6 +55,11 @@ def resolve_layout(p: Parser, node: ast.AST, value: object) -> AnyLayout | None:
         pairs.append((state.axis, partial))
     with p.located(node):
         return layout_from_sugar(entries, tuple(pairs), strides, tuple(p.meshes))
+
+
+def _named_axes(entries: tuple[Index | Placed, ...], states: StateSet | None) -> list[MeshAxis]:
+    placed = [axis for entry in entries if isinstance(entry, Placed) for axis in entry.axes]
+    return placed + [state.axis for state in (states.states if states is not None else ())]
 
 
 def _entry(p: Parser, node: ast.AST, entry: object) -> Index | Placed:
@@ -97,8 +109,9 @@ def build_mesh(p: Parser, node: ast.Call, positional: list[object], keywords: di
             return Mesh(levels, layout, names)
         if not isinstance(layout, tuple) or not all(is_index(e) and not isinstance(e, Window) for e in layout):
             p.refuse(node, f"expected mesh extents such as (4, 32), or a Layout, got {describe(layout)}")
-        shape = tuple(as_index(e) for e in layout)
-        return Mesh(levels, make_mesh(shape).layout, names)
+        mesh = Mesh(levels, make_mesh(tuple(as_index(e) for e in layout)).layout, names)
+        axis_levels(mesh)  # refuses axes that do not multiply to the levels' sizes
+        return mesh
 
 
 def _topology(p: Parser, node: ast.AST, value: object) -> Topology:

@@ -45,8 +45,6 @@ def _peer_dtype(values: Sequence[object]) -> DType | None:
         for type_ in candidates:
             if type_.dtype != DType.bool:
                 return type_.dtype
-    if types:
-        return DType.bool
     return DType.i64 if any(is_index(v) and not isinstance(v, int) for v in values) else None
 
 

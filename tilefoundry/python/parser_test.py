@@ -149,6 +149,26 @@ def test_literals_adopt_the_dtype_of_their_peer() -> None:
     assert two.type.dtype is DType.i32  # type: ignore[attr-defined]
 
 
+def test_literals_alone_are_f32() -> None:
+    @func
+    def f(x: Tensor[(8,), "bf16"]) -> Tensor[(8,), "f32"]:
+        return tf.where(x > 0.0, 1.0, 0.0)
+
+    where = body(f)
+    assert isinstance(where, Call)
+    assert [a.type.dtype for a in where.args[1:]] == [DType.f32, DType.f32]
+
+
+def test_slices_of_a_mesh() -> None:
+    @func(topologies=(Topology("thread", 128),))
+    def f(x: Tensor[(2, 32), "f32"]) -> Tensor[(2, 32), "f32"]:
+        with Mesh(("thread",), (4, 32), ("w", "l"))[2:4] as half:
+            return tf.reshard(tf.reshard(x, (2 @ half.w, 32 @ half.l), "rmem"), (2, 32), "gmem")
+
+    inner = call(call(body(f.entry_function()), Reshard).args[0], Reshard)
+    assert inner.type.layout.mesh.shape == (2, 32)
+
+
 def test_compile_time_conditions_choose_what_is_parsed() -> None:
     def build(flag: bool, mode: str | None) -> Expr:
         @func

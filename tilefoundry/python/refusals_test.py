@@ -234,6 +234,19 @@ VERIFY: dict[str, tuple[str, tuple[str, ...]]] = {
         "    with §Mesh(('thread',), (4, 32), ('w',)) as t:\n        return x",
         ("1 names", "2 axes"),
     ),
+    "mesh after its scope": (
+        placed("y = x") + "\n    return tf.reshard(y, §(4 @ t.w, 16, 32), 'rmem')",
+        ("mesh axis 'w' is not in scope",),
+    ),
+    "mesh of another size": (
+        "@func(topologies=(THREAD,))\ndef f(x: Tensor[(8,), 'f32']) -> Tensor[(8,), 'f32']:\n"
+        "    with §Mesh(('thread',), (4, 16), ('w', 'l')) as t:\n        return x",
+        ("(4,16)", "thread=128", "multiply to 64"),
+    ),
+    "slice of a mesh": (placed("with §t[4:8] as h:", "    return x"), ("outside axis 0 of extent 4",)),
+    "huge bound": (body("for i in range(§2 ** 70):", "    x = x", "return x"), ("int or an extent",)),
+    "tuple index": (body("y = (1, 2)", "return x * §y[3]"), ("subscript 3",)),
+    "bool literal": (body("return §x + True"), ("literal True",)),
     "with of no mesh": (body("with §x as t:", "    return x"), ("expected a Mesh after 'with'",)),
     "layout does not divide": (
         placed("return tf.reshard(x, §(6 @ t.w, 32), 'rmem')"),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from typing import Any
 
 from tilefoundry.dsl.tensor import ConstTensor, Tensor
 from tilefoundry.ir import dims
 from tilefoundry.ir.core.expr import Expr, Tuple
 from tilefoundry.ir.hir import Slice
+from tilefoundry.ir.shard import Mesh
 from tilefoundry.ir.types import TensorType
 from tilefoundry.python.parser import Parser
 from tilefoundry.python.values import Index, Window, as_index, describe, is_index
@@ -37,23 +39,29 @@ def subscript(p: Parser, node: ast.AST) -> object:
         return items if isinstance(items, tuple) else (items,)
     if isinstance(value, Expr):
         return _tensor_slice(p, node, value)
-    if isinstance(value, (tuple, list, dict, str)):
+    if isinstance(value, (tuple, list, dict, str, Mesh)):
         return _element(p, node, value)
     p.refuse(node, f"expected a tensor or a sequence before '[', got {describe(value)}")
 
 
-def _element(p: Parser, node: ast.Subscript, value: tuple | list | dict | str) -> object:  # type: ignore[type-arg]
-    if isinstance(node.slice, ast.Slice):
-        parts = [None if s is None else p.evaluate(s) for s in (node.slice.lower, node.slice.upper, node.slice.step)]
-        key: object = slice(*parts)
-    else:
-        key = p.evaluate(node.slice)
-    if isinstance(key, (Expr, Window)):
-        p.refuse(node, f"a Python sequence needs an index known at compile time, got {describe(key)}")
-    try:
-        return value[key]  # type: ignore[index, call-overload]
-    except (LookupError, TypeError, ValueError) as error:
-        p.refuse(node, f"subscript {key!r} does not fit {describe(value)}: {error}")
+def _element(p: Parser, node: ast.Subscript, value: Any) -> object:
+    """An element of a captured sequence, or the mesh of some units."""
+    items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    keys = [_key(p, item) for item in items]
+    key = tuple(keys) if isinstance(node.slice, ast.Tuple) else keys[0]
+    if any(isinstance(k, (Expr, Window)) for k in keys):
+        p.refuse(node, f"{describe(value)} needs indices known at compile time, got {describe(key)}")
+    with p.located(node):
+        try:
+            return value[key]
+        except LookupError as error:
+            p.refuse(node, f"subscript {key!r} does not fit {describe(value)}: {error}")
+
+
+def _key(p: Parser, item: ast.expr) -> object:
+    if not isinstance(item, ast.Slice):
+        return p.evaluate(item)
+    return slice(*(None if part is None else p.evaluate(part) for part in (item.lower, item.upper, item.step)))
 
 
 def _tensor_slice(p: Parser, node: ast.Subscript, x: Expr) -> Expr:

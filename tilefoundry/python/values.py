@@ -51,9 +51,9 @@ def is_number(value: object) -> bool:
 
 
 def is_index(value: object) -> bool:
-    """An int or a scalar of the index type: an extent, a loop variable, arithmetic on these."""
+    """A 64-bit int or a scalar of the index type: an extent, a loop variable, arithmetic on these."""
     if isinstance(value, int):
-        return not isinstance(value, bool)
+        return not isinstance(value, bool) and -(1 << 63) <= value < 1 << 63
     if isinstance(value, Window):
         return True
     if not isinstance(value, Expr) or isinstance(value, Constant):
