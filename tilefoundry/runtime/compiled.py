@@ -85,6 +85,10 @@ class CompiledModule(RuntimeModule):
             if count != self._input_count:
                 raise self._arity_error(count)
             args = (*args, *self._outputs.allocate(args))
+        else:
+            for output in args[self._input_count :]:
+                if isinstance(output, torch.Tensor) and output.requires_grad:
+                    self._refuse_grad(args)
         for i in self._negatable:
             value = args[i]
             if isinstance(value, torch.Tensor) and value.is_neg():
@@ -110,6 +114,16 @@ class CompiledModule(RuntimeModule):
                 )
             resolved[i] = value.resolve_neg()
         return tuple(resolved)
+
+    def _refuse_grad(self, args: tuple[object, ...]) -> None:
+        if not torch.is_grad_enabled():
+            return
+        for param, value in zip(self.type.output_params, args[self._input_count :], strict=True):
+            if isinstance(value, torch.Tensor) and value.requires_grad:
+                raise ArgumentValueError(
+                    f"argument '{param.name}' is an output that requires grad, which a compiled entry does not record",
+                    remedy="pass a tensor that does not, or call under torch.no_grad()",
+                )
 
     def _arity_error(self, count: int) -> ArgumentTypeError:
         inputs = ", ".join(p.name for p in self.type.input_params)

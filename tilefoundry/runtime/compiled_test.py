@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from tilefoundry.ir.dims import DimVar, dim_add
+from tilefoundry.ir.dims import DimVar, ceildiv, dim_add, dim_sub
 from tilefoundry.ir.types import DType, ShapeDim, StorageKind, TensorType
 from tilefoundry.runtime import CompiledModule, EntryABI, ParamABI
 
@@ -106,3 +106,16 @@ def test_an_output_takes_no_part_in_autograd() -> None:
     module = CompiledModule(EntryABI("f", (tensor("a", (M,)), tensor("out", (M,))), 1), Recorder())
     out = module(torch.ones(3, requires_grad=True))
     assert isinstance(out, torch.Tensor) and not out.requires_grad
+    with pytest.raises(ValueError, match="argument 'out' is an output that requires grad"):
+        module(torch.ones(3), torch.ones(3, requires_grad=True))
+    with torch.no_grad():
+        module(torch.ones(3), torch.ones(3, requires_grad=True))
+
+
+def test_a_computed_extent() -> None:
+    entry = EntryABI("f", (tensor("a", (M, N)), tensor("out", (ceildiv(M, 2), dim_sub(N, 4)))), 1)
+    out = CompiledModule(entry, Recorder())(torch.ones(5, 7))
+    assert isinstance(out, torch.Tensor) and out.shape == (3, 3)
+    record = Recorder()
+    CompiledModule(entry, record)(torch.ones(5, 3))
+    assert record.args[1] is None  # negative: the entry refuses it

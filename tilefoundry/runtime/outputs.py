@@ -3,13 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 
-from tilefoundry.diagnostics import ArgumentTypeError, DimSubstitutionError
-from tilefoundry.ir.dims import DimVar, evaluate_dim
+from tilefoundry.diagnostics import ArgumentTypeError
+from tilefoundry.ir.dims import Dim, DimVar, dim_vars, evaluate_dim
 from tilefoundry.runtime.abi import EntryABI
 from tilefoundry.runtime.torch_dtype import torch_dtype
+
+
+@dataclass(frozen=True)
+class _AxisOf:
+    """An extent that is that of an axis of an input."""
+
+    input: int
+    axis: int
+
+
+_Extent = int | _AxisOf | Dim
+
+
+@dataclass(frozen=True)
+class _Recipe:
+    """How to make one output: what is the same in every call, worked out once."""
+
+    name: str
+    dtype: torch.dtype
+    shape: tuple[_Extent, ...]
+    in_place_of: int | None  # the input that it updates
+    missing: tuple[str, ...]  # DimVars that no input has on an axis
 
 
 class OutputAllocator:
@@ -22,41 +45,57 @@ class OutputAllocator:
     def __init__(self, entry: EntryABI) -> None:
         self._entry = entry
         self._tensors = [i for i, p in enumerate(entry.input_params) if p.type.shape]
-        self._dtypes = [torch_dtype(p.type.dtype) for p in entry.output_params]
-        sources = dict(entry.aliases)
-        names = [p.name for p in entry.input_params]
-        self._in_place = [names.index(sources[p.name]) if p.name in sources else None for p in entry.output_params]
-        self._sources: dict[str, tuple[int, int]] = {}  # DimVar -> (input, axis) that gives its extent
+        self._sources: dict[str, _AxisOf] = {}
         for i, param in enumerate(entry.input_params):
             for axis, dim in enumerate(param.type.shape):
                 if isinstance(dim, DimVar):
-                    self._sources.setdefault(dim.name, (i, axis))
+                    self._sources.setdefault(dim.name, _AxisOf(i, axis))
+        aliases = dict(entry.aliases)
+        names = [p.name for p in entry.input_params]
+        self._recipes = [
+            _Recipe(
+                name=p.name,
+                dtype=torch_dtype(p.type.dtype),
+                shape=tuple(self._sources.get(d.name, d) if isinstance(d, DimVar) else d for d in p.type.shape),
+                in_place_of=names.index(aliases[p.name]) if p.name in aliases else None,
+                missing=tuple(sorted({v.name for d in p.type.shape for v in dim_vars(d)} - set(self._sources))),
+            )
+            for p in entry.output_params
+        ]
 
     def allocate(self, inputs: Sequence[object]) -> list[torch.Tensor | None]:
         """Uninitialised outputs; an output that updates an input in place is that input.
 
         Raises:
-            ArgumentTypeError: an input tensor is not torch's, or there is none to take the device from.
+            ArgumentTypeError: an input tensor is not torch's, there is none to take the device from, or no input has
+                an extent of an output.
         """
         device = self._device(inputs)
-        extents = {
-            name: inputs[i].shape[axis]  # type: ignore[attr-defined]  # _device checked that it is a tensor
-            for name, (i, axis) in self._sources.items()
-            if axis < inputs[i].dim()  # type: ignore[attr-defined]
-        }
-        outputs: list[torch.Tensor | None] = []
-        for param, dtype, source in zip(self._entry.output_params, self._dtypes, self._in_place, strict=True):
-            if source is not None:
-                outputs.append(inputs[source])  # type: ignore[arg-type]
-                continue
-            try:
-                shape = [evaluate_dim(d, extents) for d in param.type.shape]
-            except DimSubstitutionError:
-                self._require_sources(param.name, param.type.shape)
-                outputs.append(None)
-                continue
-            outputs.append(torch.empty(shape, dtype=dtype, device=device) if min(shape, default=0) >= 0 else None)
-        return outputs
+        return [self._make(recipe, inputs, device) for recipe in self._recipes]
+
+    def _make(self, recipe: _Recipe, inputs: Sequence[object], device: torch.device) -> torch.Tensor | None:
+        if recipe.in_place_of is not None:
+            source = inputs[recipe.in_place_of]
+            return source if isinstance(source, torch.Tensor) else None
+        if recipe.missing:
+            raise ArgumentTypeError(
+                f"{self._entry.name}: cannot allocate output '{recipe.name}': no input has the extent "
+                f"{', '.join(recipe.missing)}",
+                remedy="pass the outputs too",
+            )
+        try:
+            shape = [d if type(d) is int else self._extent(d, inputs) for d in recipe.shape]
+        except IndexError:  # an input of another rank
+            return None
+        if shape and min(shape) < 0:
+            return None
+        return torch.empty(shape, dtype=recipe.dtype, device=device)
+
+    def _extent(self, extent: _Extent, inputs: Sequence[object]) -> int:
+        if isinstance(extent, _AxisOf):
+            return inputs[extent.input].size(extent.axis)  # type: ignore[attr-defined]  # a torch.Tensor
+        known = {v.name: self._extent(self._sources[v.name], inputs) for v in dim_vars(extent)}
+        return evaluate_dim(extent, known)
 
     def _device(self, inputs: Sequence[object]) -> torch.device:
         for i in self._tensors:
@@ -66,17 +105,11 @@ class OutputAllocator:
                     f"{type(inputs[i]).__name__}, expected a torch.Tensor",
                     remedy="pass torch tensors, or pass the outputs too",
                 )
-        for value in inputs:
-            if isinstance(value, torch.Tensor) and (value.dim() > 0 or not self._tensors):
+        if self._tensors:
+            return inputs[self._tensors[0]].device  # type: ignore[attr-defined]  # checked above
+        for value in inputs:  # 0-d tensors in the place of numbers
+            if isinstance(value, torch.Tensor):
                 return value.device
         raise ArgumentTypeError(
             f"{self._entry.name}: cannot infer device: no input is a tensor", remedy="pass the outputs too"
         )
-
-    def _require_sources(self, name: str, shape: Sequence[object]) -> None:
-        missing = sorted({d.name for d in shape if isinstance(d, DimVar) and d.name not in self._sources})
-        if missing:
-            raise ArgumentTypeError(
-                f"{self._entry.name}: cannot allocate output '{name}': no input has the extent {', '.join(missing)}",
-                remedy="pass the outputs too",
-            )
