@@ -34,15 +34,17 @@ TILEFOUNDRY_HOST_DEVICE constexpr int copy_pack_size() {
 }
 
 template <class Src, class Dst>
-TILEFOUNDRY_DEVICE void copy_local(Src const& src, Dst& dst) {
+TILEFOUNDRY_HOST_DEVICE void copy_local(Src const& src, Dst& dst) {
   check_operand<Dst, Src>();
   constexpr int n = copy_pack_size<Src, Dst>();
   using T = typename Dst::value_type;
+  auto const in = elements(src);
+  auto const out = elements(dst);
   if constexpr (n == 1) {
-    elementwise(dst, [](auto x) { return x; }, src);
+    constexpr int count = decltype(cute::size(shard_layout_local_shape(dst.shard_layout)))::value;
+    TILEFOUNDRY_UNROLL
+    for (int i = 0; i < count; ++i) out(i) = convert<T>(in(i));
   } else {
-    auto const in = elements(src);
-    auto const out = elements(dst);
     TILEFOUNDRY_UNROLL
     for (int i = 0; i < FragmentOf<Dst>::count; i += n) {
       Pack<T, n> pack;
@@ -64,7 +66,7 @@ TILEFOUNDRY_DEVICE void copy_local(Src const& src, Dst& dst) {
 
 /// Visits the instance's elements of `t` with their logical coordinates: f(i, coordinate tuple).
 template <class T, class F, int... A>
-TILEFOUNDRY_DEVICE void for_each_coordinate(T const& t, F const& f, cute::seq<A...>) {
+TILEFOUNDRY_HOST_DEVICE void for_each_coordinate(T const& t, F const& f, cute::seq<A...>) {
   using Frag = FragmentOf<T>;
   static_assert(Frag::valid, "copy: the modes of the shard layout must factor the logical extents in order");
   auto const coords = t.shard_layout.mesh.local_index();

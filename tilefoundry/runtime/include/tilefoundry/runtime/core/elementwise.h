@@ -18,7 +18,7 @@ template <class Pointer, class Offsets>
 struct LocalElements {
   using value_type = cute::iter_value_t<Pointer>;
   Pointer base;
-  TILEFOUNDRY_DEVICE decltype(auto) operator()(int i) const { return base[Offsets{}(i)]; }
+  TILEFOUNDRY_HOST_DEVICE decltype(auto) operator()(int i) const { return base[Offsets{}(i)]; }
 };
 
 template <class Pointer, class Offsets>
@@ -26,18 +26,18 @@ struct LocalElementsRuntime {
   using value_type = cute::iter_value_t<Pointer>;
   Pointer base;
   Offsets offsets;
-  TILEFOUNDRY_DEVICE decltype(auto) operator()(int i) const { return base[offsets(i)]; }
+  TILEFOUNDRY_HOST_DEVICE decltype(auto) operator()(int i) const { return base[offsets(i)]; }
 };
 
 template <class T>
 struct ScalarElement {
   using value_type = T;
   T value;
-  TILEFOUNDRY_DEVICE T operator()(int) const { return value; }
+  TILEFOUNDRY_HOST_DEVICE T operator()(int) const { return value; }
 };
 
 template <class T>
-TILEFOUNDRY_DEVICE auto elements(T& t) {
+TILEFOUNDRY_HOST_DEVICE auto elements(T& t) {
   using Tensor = remove_cvref_t<T>;
   if constexpr (is_tensor_like_v<Tensor>) {
     decltype(auto) shard = as_shard(t);
@@ -76,7 +76,7 @@ struct LocalShapeOf {
 };
 
 template <class Dst, class Src>
-TILEFOUNDRY_DEVICE constexpr void check_operand() {
+TILEFOUNDRY_HOST_DEVICE constexpr void check_operand() {
   using Source = remove_cvref_t<Src>;
   if constexpr (is_tensor_like_v<Source>) {
     static_assert(std::is_same<typename LocalShapeOf<remove_cvref_t<Dst>>::type,

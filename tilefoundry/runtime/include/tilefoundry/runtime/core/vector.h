@@ -13,11 +13,11 @@ struct alignas(sizeof(T) * N) Pack {
 };
 
 template <int N, class T>
-TILEFOUNDRY_DEVICE Pack<T, N> load_pack(T const* p) {
+TILEFOUNDRY_HOST_DEVICE Pack<T, N> load_pack(T const* p) {
   return *reinterpret_cast<Pack<T, N> const*>(p);
 }
 template <int N, class T>
-TILEFOUNDRY_DEVICE void store_pack(T* p, Pack<T, N> const& pack) {
+TILEFOUNDRY_HOST_DEVICE void store_pack(T* p, Pack<T, N> const& pack) {
   *reinterpret_cast<Pack<T, N>*>(p) = pack;
 }
 
