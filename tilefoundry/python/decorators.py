@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import FunctionType
+from types import FrameType, FunctionType
 from typing import overload
 
 from tilefoundry.diagnostics import VerifyError, WrongTypeError, WrongValueError
@@ -69,12 +69,12 @@ def func(
     return lambda decorated: _func(decorated, sys._getframe(1), topologies, target)
 
 
-def _func(function: object, frame: object, topologies: Topologies | None, target: Target | None) -> object:
+def _func(function: object, frame: FrameType, topologies: Topologies | None, target: Target | None) -> object:
     if not isinstance(function, FunctionType):
         raise WrongTypeError(f"@func: expected a function defined with 'def', got {type(function).__name__}")
-    around = enclosing_names(frame)  # type: ignore[arg-type]
+    around = enclosing_names(frame)
     if topologies is None and target is None:
-        if is_class_body(frame):  # type: ignore[arg-type]
+        if is_class_body(frame):
             return Member(function, around)
         parsed = parse_function(function, Resolver(function, enclosing=around), Session())
         verify_function(parsed)
@@ -166,7 +166,7 @@ class _Collector:
             self.methods[name] = value
         else:
             raise WrongTypeError(
-                f"module '{self.cls.__name__}': member '{name}' is a {type(value).__name__}; "
+                f"module '{self.cls.__name__}': member '{name}' has the type {type(value).__name__}; "
                 "only these three member kinds are allowed: functions (@func), Modules, plain Python methods",
                 remedy="move constants out of the class body",
             )

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from tilefoundry.dsl.markers import Tile
 from tilefoundry.ir.core.expr import Call, Expr, Var
-from tilefoundry.ir.core.metadata import BindingMetadata
 from tilefoundry.ir.dims import INDEX_TYPE
 from tilefoundry.ir.hir import GridRegionExpr, TupleGetItem
 from tilefoundry.ir.shard import Mesh, MeshAxis
@@ -31,6 +30,14 @@ class Header:
     spread: MeshAxis | None
 
 
+@dataclass(frozen=True)
+class Carry:
+    """A name that an iteration takes over from the one before."""
+
+    var: Var
+    init: Expr
+
+
 def loop(p: Parser, node: ast.AST) -> None:
     """Parses a ``for`` statement into a GridRegionExpr and rebinds what it carries."""
     assert isinstance(node, ast.For)
@@ -42,44 +49,48 @@ def loop(p: Parser, node: ast.AST) -> None:
     variable = Var(node.target.id, INDEX_TYPE, metadata=p.metadata(node.target))
     assigned = assigned_names(node.body)
     if variable.name in assigned:
-        p.refuse(
-            assigned[variable.name], f"loop variable '{variable.name}' is assigned in the loop", "use another name"
-        )
-    outer = dict(p.scope)
-    carried: dict[str, Var] = {}
-    for name in assigned:
-        before = outer.get(name)
-        if isinstance(before, Expr):
-            metadata = tuple(m for m in p.metadata(node) if not isinstance(m, BindingMetadata))
-            carried[name] = Var(name, before.type, metadata=metadata)
-    p.scope = {**outer, **carried, variable.name: Window(variable, header.step) if header.is_tile else variable}
+        where = assigned[variable.name]
+        p.refuse(where, f"loop variable '{variable.name}' is assigned in the loop", "use another name")
+    if variable.name in p.scope:
+        p.refuse(node.target, f"loop variable '{variable.name}' hides a value of that name", "use another name")
+    outer = p.scope
+    carries = {
+        name: Carry(Var(name, value.type, metadata=p.metadata(node)), value)
+        for name in assigned
+        if isinstance(value := outer.get(name), Expr)
+    }
+    p.scope = {**outer, **{name: carry.var for name, carry in carries.items()}}
+    p.scope[variable.name] = Window(variable, header.step) if header.is_tile else variable
     p.loops += 1
     p.run(node.body)
     p.loops -= 1
     inner, p.scope = p.scope, outer
-    p.scope.pop(variable.name, None)  # Python keeps the last index; there is none when the loop never runs
     for name in (*assigned, variable.name):
-        if name not in p.scope:
+        if name not in outer:
             p.gone[name] = f"it was assigned only inside the loop at line {node.lineno}"
     _check_constants(p, assigned, outer, inner)
-    changed = {name: var for name, var in carried.items() if inner[name] is not var}
+    changed = {name: carry for name, carry in carries.items() if inner[name] is not carry.var}
     if changed:
-        _close(p, node, header, variable, changed, _settled(carried, changed, outer, inner))
+        yields = [_yielded(p, assigned[name], carry, inner[name]) for name, carry in changed.items()]
+        same = {carry.var: carry.init for name, carry in carries.items() if name not in changed}
+        if same:  # carries that turned out not to change are their initial values
+            settle = Rewriter(same)  # one for all: what the values share stays shared
+            yields = [settle.expr(value) for value in yields]
+        _close(p, node, header, variable, changed, yields)
 
 
-def _settled(
-    carried: dict[str, Var], changed: dict[str, Var], outer: dict[str, object], inner: dict[str, object]
-) -> dict[str, object]:
-    """The values after one iteration, where names that turned out not to change keep their outer value."""
-    same: dict[Var, Expr | int] = {}
-    for name, var in carried.items():
-        before = outer[name]
-        if name not in changed and isinstance(before, Expr):
-            same[var] = before
-    if not same:
-        return inner
-    rewrite = Rewriter(same)
-    return {n: rewrite(v) if n in changed and isinstance(v, Expr) else v for n, v in inner.items()}
+def _yielded(p: Parser, where: ast.AST, carry: Carry, value: object) -> Expr:
+    """A carry's value after one iteration, of the type that it has before."""
+    name, before = carry.var.name, carry.var.type
+    if not isinstance(value, Expr):
+        p.refuse(where, f"carried name '{name}' is {before} before the loop, {describe(value)} after one iteration")
+    if value.type != before:
+        p.refuse(
+            where,
+            f"carried name '{name}' changes its type in the loop: {before} before, {value.type} after one iteration",
+            remedy="cast or reshard it to the type that it has before the loop, or use another name",
+        )
+    return value
 
 
 def _check_constants(
@@ -104,28 +115,15 @@ def _same_constant(before: object, after: object) -> bool:
 
 
 def _close(
-    p: Parser, node: ast.For, header: Header, variable: Var, carried: dict[str, Var], inner: dict[str, object]
+    p: Parser, node: ast.For, header: Header, variable: Var, carries: dict[str, Carry], yields: list[Expr]
 ) -> None:
-    yields: list[Expr] = []
-    for name, var in carried.items():
-        value = inner[name]
-        where = assigned_names(node.body)[name]
-        if not isinstance(value, Expr):
-            p.refuse(
-                where, f"carried name '{name}' is {var.type} before the loop and {describe(value)} after one iteration"
-            )
-        if value.type != var.type:
-            p.refuse(
-                where,
-                f"carried name '{name}' changes its type in the loop: {var.type} before, {value.type} after it",
-                remedy="cast or reshard it to the type that it has before the loop, or use another name",
-            )
-        yields.append(value)
-    inits = tuple(tidy_init for name in carried if isinstance(tidy_init := p.scope[name], Expr))
+    """Builds the region, and binds the carried names to its results."""
+    args = tuple(carry.var for carry in carries.values())
+    inits = tuple(carry.init for carry in carries.values())
     with p.located(node):
         region = GridRegionExpr(
             variable,
-            tuple(carried.values()),
+            args,
             inits,
             None,
             tuple(yields),
@@ -135,9 +133,8 @@ def _close(
             header.spread,
             metadata=p.metadata(node),
         )
-    for k, name in enumerate(carried):
-        value = region if len(yields) == 1 else Call(TupleGetItem(k), (region,), metadata=p.metadata(node))
-        p.bind(name, value)
+    for k, name in enumerate(carries):
+        p.bind(name, region if len(yields) == 1 else Call(TupleGetItem(k), (region,), metadata=p.metadata(node)))
 
 
 def _header(p: Parser, node: ast.expr) -> Header:

@@ -361,7 +361,8 @@ def test_carries_are_what_a_loop_rebinds() -> None:
         total, peak, same = x[0], x[0], x[0]
         for i in range(1, 64):
             row = x[i] * 2.0
-            total = total + row + same
+            row = row + same
+            total = total + row
             peak = tf.maximum(peak, row)
             same = same
         return total / peak
@@ -374,7 +375,9 @@ def test_carries_are_what_a_loop_rebinds() -> None:
     assert parts[1].args[0] is loop
     assert [v.name for v in loop.carried_args] == ["total", "peak"]
     addition = call(loop.yield_values[0], Binary)
-    assert addition.args[1] == loop.init_args[0]  # 'same' never changes: it is its initial value
+    row = call(addition.args[1], Binary)
+    assert row.args[1] == loop.init_args[0]  # 'same' never changes: it is its initial value
+    assert call(loop.yield_values[1], Binary).args[1] is row  # and what both carries read is still one value
 
 
 def test_a_loop_spread_over_a_mesh_axis() -> None:

@@ -189,6 +189,14 @@ VERIFY: dict[str, tuple[str, tuple[str, ...]]] = {
     "tuple target": (body("for §i, j in range(4):", "    x = x", "return x"), ("one name",)),
     "for else": (body("for i in range(4):", "    y = x", "else:", "    §y = x", "return x"), ("'else' of a 'for'",)),
     "assigned loop variable": (body("for i in range(4):", "    §i = x", "return x"), ("variable 'i' is assigned",)),
+    "hiding loop variable": (
+        body("for i in range(4):", "    for §x in range(2):", "        y = x", "return x"),
+        ("'x' hides a value",),
+    ),
+    "nested loop variable": (
+        body("for i in range(4):", "    for §i in range(2):", "        x = x", "return x"),
+        ("'i' is assigned in the loop",),
+    ),
     "carry changes shape": (
         body("y = x", "for i in range(4):", "    §y = y[0:8]", "return y"),
         ("'y' changes its type", "(64,32)", "(8,32)"),
@@ -296,7 +304,11 @@ OTHER: dict[str, tuple[str, type[Exception], tuple[str, ...]]] = {
     "func on a class": ("@func\nclass A: pass", TypeError, ("defined with 'def'",)),
     "module on a function": ("@module()\ndef f(): pass", TypeError, ("expected a class",)),
     "empty module": ("@module()\nclass A: pass", TypeError, ("is empty",)),
-    "member kind": (members(*F, "    return x", "n = 3"), TypeError, ("'n' is a int", "only these three member kinds")),
+    "member kind": (
+        members(*F, "    return x", "n = 3"),
+        TypeError,
+        ("'n' has the type int", "only these three member kinds"),
+    ),
     "call method": (members(*F, "    return x", "def __call__(self): pass"), TypeError, ("'__call__'",)),
     "unknown entry": (
         members("@func", 'def g(x: Tensor[(8,), "f32"]) -> Tensor[(8,), "f32"]:', "    return x"),
