@@ -51,7 +51,7 @@ class CompiledModule(RuntimeModule):
         self._input_count = type.input_count
         self._param_count = len(type.params)
         # torch exports the storage of a lazily negated tensor as it is; only floats can be negated lazily
-        self._negatable = [i for i, p in enumerate(type.params) if p.type.dtype.is_float]
+        self._negatable = [i for i, p in enumerate(type.params) if p.type.dtype.is_float and p.type.shape]
 
     @property
     def kernels(self) -> tuple[KernelLaunch, ...]:
@@ -72,7 +72,11 @@ class CompiledModule(RuntimeModule):
         """Does nothing: weights are arguments of the entry like any other."""
 
     def forward(self, *args: object) -> object:
-        """Runs the entry.
+        """Runs the entry, as a call does."""
+        return self(*args)
+
+    def __call__(self, *args: object) -> object:
+        """Runs the entry. (Not by way of `forward`: small kernels feel one call more.)
 
         Raises:
             ArgumentTypeError: the number of arguments is neither that of the inputs nor that of all parameters; an
@@ -97,9 +101,6 @@ class CompiledModule(RuntimeModule):
         self._fn(*args)
         outputs = args[self._input_count :]
         return outputs[0] if len(outputs) == 1 else outputs
-
-    def __call__(self, *args: object) -> object:
-        return self.forward(*args)
 
     def _resolve_negation(self, args: tuple[object, ...]) -> tuple[object, ...]:
         resolved = list(args)
