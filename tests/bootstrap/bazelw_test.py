@@ -120,7 +120,8 @@ def test_failing_apt_is_named_with_a_remedy(bazelw: Bazelw, programs: Path, tmp_
         (programs / name).symlink_to(str(shutil.which(name)))
     got = bazelw("build", BAZEL_DEBIAN_MIRROR="file:/nonexistent")
     assert got.returncode == 1
-    assert "apt-get could not read the suite forky of file:/nonexistent" in got.stderr or "keys are missing" in got.stderr
+    said = "apt-get could not read the suite forky of file:/nonexistent"
+    assert said in got.stderr or "keys are missing" in got.stderr
     assert not list((tmp_path / "cache").glob("bazel-*/.ready"))
 
 

@@ -30,7 +30,11 @@ _BUILD = f"""
     load("@tilefoundry//tools/python:pytest.bzl", "pytest_test")
     load("@tilefoundry//tools/python:toolchain.bzl", "versioned_toolchain")
 
-    py_runtime(name = "runtime", interpreter_path = "{Path(sys.base_prefix, "bin/python3").resolve()}", python_version = "PY3")
+    py_runtime(
+        name = "runtime",
+        interpreter_path = "{Path(sys.base_prefix, "bin/python3").resolve()}",
+        python_version = "PY3",
+    )
     py_runtime_pair(name = "pair", py3_runtime = ":runtime")
     versioned_toolchain(name = "versioned", pair = ":pair", python_version = "VERSION")
     toolchain(name = "python", toolchain = ":versioned", toolchain_type = "@rules_python//python:toolchain_type")
@@ -97,7 +101,8 @@ def test_own_toolchain_and_own_torch(bazel: Bazel) -> None:
 
 def test_only_what_is_used_is_fetched(bazel: Bazel) -> None:
     external = Path(bazel("info", "output_base").stdout.strip(), "external")
-    fetched = {path.name.split("tilefoundry_pypi_")[1] for path in external.glob("*tilefoundry_pypi_*") if path.is_dir()}
+    folders = [path.name for path in external.glob("*tilefoundry_pypi_*") if path.is_dir()]
+    fetched = {name.split("tilefoundry_pypi_")[1] for name in folders}
     tag = _VERSION.replace(".", "")
     assert f"{tag}_numpy" in fetched
     assert f"{tag}_torch" not in fetched

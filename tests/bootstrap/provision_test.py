@@ -76,7 +76,7 @@ def test_ready_prefix_starts_at_once(cache: Path) -> None:
 
 def test_it_builds_and_tests_in_the_sandbox(cache: Path) -> None:
     startup = [f"--output_base={cache / 'output'}", "--max_idle_secs=10"]
-    targets = ["//tests/bootstrap:googletest_test", "//tests/bootstrap:tvm_ffi_test", "//tests/bootstrap:unsupported_python_test"]
+    targets = [f"//tests/bootstrap:{name}_test" for name in ("googletest", "tvm_ffi", "unsupported_python")]
     options = ["--symlink_prefix=/", "--jobs=2", "--spawn_strategy=linux-sandbox"]
     process = _start(cache, *startup, "test", *options, *targets)
     out, err = process.communicate(timeout=900)

@@ -8,7 +8,6 @@ of anything that is not public fails. It stands in for the real registry, which 
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import textwrap
@@ -60,6 +59,8 @@ _NAMESPACES = {
     "string_list_flag": "rule(lambda ctx: [], build_setting = config.string_list(flag = True))",
     "py_runtime_pair": "lambda **k: None",
 }
+# What Bazel's built-in repository of that name asks for.
+_LOCAL_CONFIG_PLATFORM = ("platforms", "0.0.7")
 # Labels that are not loaded but named.
 _TARGETS = {
     "rules_python": {
@@ -67,14 +68,18 @@ _TARGETS = {
         "python/runfiles": 'filegroup(name = "runfiles", visibility = ["//visibility:public"])',
     },
 }
+
+
 def _dependencies(text: str) -> Iterator[tuple[str, str]]:
     for body in re.findall(r"bazel_dep\(([^)]*)\)", text):
-        yield tuple(re.search(rf'\b{key} = "([^"]+)"', body)[1] for key in ("name", "version"))  # type: ignore[index]
+        found = dict(re.findall(r'\b(name|version) = "([^"]+)"', body))
+        yield found["name"], found["version"]
 
 
 def _extensions(text: str) -> Iterator[tuple[str, str, str, list[str]]]:
     """(module, file, extension, repositories) of the modules' extensions that Bazel's own tools use."""
-    for variable, module, label, name in re.findall(r'(\w+) = use_extension\("@(\w+)//([\w/]*:[\w.]+)", "(\w+)"\)', text):
+    usage = r'(\w+) = use_extension\("@(\w+)//([\w/]*:[\w.]+)", "(\w+)"\)'
+    for variable, module, label, name in re.findall(usage, text):
         used = re.search(rf"use_repo\(\s*{variable},([^)]*)\)", text)
         yield module, label.replace(":", "/").lstrip("/"), name, re.findall(r'"(\w+)"', used[1]) if used else []
 
@@ -88,8 +93,9 @@ def _write_module(registry: Path, name: str, version: str) -> None:
     """One module with its public files, and its entry in the registry."""
     source = registry / "sources" / f"{name}-{version}"
     module = f'module(name = "{name}", version = "{version}")\n'
-    _write(registry / "modules" / name / version / "MODULE.bazel", module)
-    _write(registry / "modules" / name / version / "source.json", json.dumps({"type": "local_path", "path": str(source)}))
+    entry = registry / "modules" / name / version
+    _write(entry / "MODULE.bazel", module)
+    _write(entry / "source.json", json.dumps({"type": "local_path", "path": str(source)}))
     _write(source / "MODULE.bazel", module)
     _write(source / "BUILD.bazel", "")
     for file, names in _PUBLIC.get(name, {}).items():
@@ -109,12 +115,10 @@ def _write_module(registry: Path, name: str, version: str) -> None:
     for package, text in _TARGETS.get(name, {}).items():
         _write(source / package / "BUILD.bazel", text + "\n")
     if name == "platforms":
-        for package, setting, values in (("cpu", "cpu", ("x86_64", "aarch64")), ("os", "os", ("linux", "osx", "windows"))):
-            text = f'package(default_visibility = ["//visibility:public"])\nconstraint_setting(name = "{setting}")\n'
-            text += "".join(f'constraint_value(name = "{v}", constraint_setting = ":{setting}")\n' for v in values)
+        for package, values in {"cpu": ["x86_64", "aarch64"], "os": ["linux", "osx"], ".": ["incompatible"]}.items():
+            text = 'package(default_visibility = ["//visibility:public"])\nconstraint_setting(name = "setting")\n'
+            text += "".join(f'constraint_value(name = "{v}", constraint_setting = ":setting")\n' for v in values)
             _write(source / package / "BUILD.bazel", text)
-        incompatible = 'constraint_setting(name = "none")\nconstraint_value(name = "incompatible", constraint_setting = ":none")\n'
-        _write(source / "BUILD.bazel", 'package(default_visibility = ["//visibility:public"])\n' + incompatible)
     if name == "googletest":
         _write(source / "BUILD.bazel", 'cc_library(name = "gtest_main", visibility = ["//visibility:public"])\n')
 
@@ -129,14 +133,15 @@ class _Bazel:
         install = self("info", "install_base", cwd=self._empty(scratch), registry=False).strip()
         tools = Path(install, "embedded_tools/MODULE.bazel").read_text()
         assert version.startswith("bazel 7."), version
-        # the last is what Bazel's own local_config_platform names
-        needed = {*_dependencies(tools), *_dependencies((_CHECKOUT / "MODULE.bazel").read_text()), ("platforms", "0.0.7")}
+        ours = (_CHECKOUT / "MODULE.bazel").read_text()
+        needed = {*_dependencies(tools), *_dependencies(ours), _LOCAL_CONFIG_PLATFORM}
         for name, module_version in sorted(needed):
             _write_module(self._registry, name, module_version)
         for name, file, extension, repositories in _extensions(tools):
             [source] = (self._registry / "sources").glob(f"{name}-*")
             text = "_empty = repository_rule(lambda rctx: rctx.file('BUILD.bazel', ''))\n"
-            text += f"{extension} = module_extension(lambda mctx: [_empty(name = n) for n in {repositories}] and None)\n"
+            text += f"def _define(mctx):\n    for name in {repositories}:\n        _empty(name = name)\n"
+            text += f"{extension} = module_extension(_define)\n"
             _write(source / file, text)
             (source / file).with_name("BUILD.bazel").touch()
         _write(self._registry / "bazel_registry.json", "{}")
@@ -207,4 +212,3 @@ def test_machine_is_not_named() -> None:
     """No rc file is needed by a consumer, and none of ours names a registry or an override."""
     rc = (_CHECKOUT / ".bazelrc").read_text()
     assert not re.search(r"--(registry|override_module|override_repository)", rc)
-    assert os.path.isabs(_CHECKOUT)

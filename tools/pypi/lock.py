@@ -23,7 +23,7 @@ from pip._vendor.packaging.requirements import Requirement
 
 # As in extensions.bzl.
 _PYTHONS = ("3.11", "3.12", "3.13")
-# The newest is what the wheels of today's torch need at least: glibc 2.28 and, to be generous, 2.34 (Debian 12 has 2.36).
+# Up to glibc 2.34: today's torch needs 2.28, Debian 12 has 2.36.
 _PLATFORMS = [f"manylinux_2_{minor}_x86_64" for minor in range(34, 4, -1)]
 _PLATFORMS += [f"manylinux{name}_x86_64" for name in ("2014", "2010", "1")] + ["linux_x86_64"]
 
@@ -49,7 +49,12 @@ def _extras(needs: dict[tuple[str, str], list[Requirement]]) -> dict[str, set[st
     while True:
         before = sum(map(len, asked.values()))
         for (python, name), requirements in needs.items():
-            environment = {**default_environment(), **linux, "python_version": python, "python_full_version": f"{python}.0"}
+            environment = {
+                **default_environment(),
+                **linux,
+                "python_version": python,
+                "python_full_version": f"{python}.0",
+            }
             for requirement in requirements:
                 marker = requirement.marker
                 contexts = [{**environment, "extra": extra} for extra in {"", *asked.get(name, ())}]

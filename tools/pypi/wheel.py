@@ -8,6 +8,7 @@ sha256, published by a single rename, so that any number of builds may fill it a
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
 import os
 import re
@@ -47,7 +48,7 @@ def _digest(path: Path) -> str:
 
 
 def _stored(store: Path, hashes: list[str], supported: set[tags.Tag]) -> Path | None:
-    """The first pinned wheel in the store that suits this Python. A file that is not what its folder says is dropped."""
+    """The first pinned wheel in the store that suits this Python; a file that is not what its folder says goes."""
     for sha in hashes:
         for wheel in sorted((store / sha).glob("*.whl")):
             try:
@@ -60,10 +61,8 @@ def _stored(store: Path, hashes: list[str], supported: set[tags.Tag]) -> Path | 
                 return wheel
             print(f"dropping {wheel}: its contents do not have this hash", file=sys.stderr)
             damaged = Path(tempfile.mkdtemp(prefix=".damaged-", dir=store))
-            try:  # moved away first: nobody ever sees a folder half removed
-                os.rename(store / sha, damaged / sha)
-            except FileNotFoundError:
-                pass  # another build dropped it
+            with contextlib.suppress(FileNotFoundError):  # another build may have dropped it
+                os.rename(store / sha, damaged / sha)  # nobody ever sees a folder half removed
             shutil.rmtree(damaged, ignore_errors=True)
     return None
 
@@ -73,15 +72,18 @@ def _pip(arguments: list[str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
 
 
+def _target_options(version: tuple[int, int], supported: list[tags.Tag]) -> list[str]:
+    """pip's options for a CPython of `version` on this machine, which need not be the one that runs pip."""
+    abis = (f"cp{version[0]}{version[1]}", "abi3", "none")
+    platforms = dict.fromkeys(tag.platform for tag in supported if tag.platform != "any")
+    options = ["--only-binary", ":all:", "--implementation", "cp", "--python-version", f"{version[0]}.{version[1]}"]
+    return options + [f"--abi={abi}" for abi in abis] + [f"--platform={platform}" for platform in platforms]
+
+
 def _fetch(store: Path, line: str, version: tuple[int, int], supported: list[tags.Tag], disk_first: bool) -> Path:
     """Has pip fetch the pinned wheel, and publishes it in the store."""
     store.mkdir(parents=True, exist_ok=True)
-    interpreter = f"cp{version[0]}{version[1]}"
-    platforms = dict.fromkeys(tag.platform for tag in supported if tag.platform != "any")
-    download = ["download", "--require-hashes", "--only-binary", ":all:"]
-    download += ["--implementation", "cp", "--python-version", f"{version[0]}.{version[1]}"]
-    download += [f"--abi={abi}" for abi in (interpreter, "abi3", "none")]
-    download += [f"--platform={platform}" for platform in platforms]
+    download = ["download", "--require-hashes", *_target_options(version, supported)]
     with tempfile.TemporaryDirectory(prefix=".fetch-", dir=store) as scratch:
         (pinned := Path(scratch, "requirements.txt")).write_text(line + "\n")
         download += ["--dest", scratch, "--requirement", str(pinned)]
@@ -135,12 +137,8 @@ def main() -> None:
     wheel = _stored(options.store, hashes, set(supported))
     if wheel is None:
         wheel = _fetch(options.store, options.requirement, version, supported, options.disk_first)
-    install = ["install", "--no-index", "--no-compile", "--no-warn-conflicts", "--ignore-requires-python"]
-    # the wheel was chosen for the toolchain's Python, which need not be the one that runs pip
-    got = _pip([*install, "--only-binary", ":all:", "--python-version", options.python, "--implementation", "cp"]
-               + [f"--abi={a}" for a in (f"cp{version[0]}{version[1]}", "abi3", "none")]
-               + [f"--platform={p}" for p in dict.fromkeys(t.platform for t in supported if t.platform != "any")]
-               + ["--target", str(options.target), str(wheel)])
+    install = ["install", "--no-index", "--no-compile", "--no-warn-conflicts", *_target_options(version, supported)]
+    got = _pip([*install, "--target", str(options.target), str(wheel)])
     if got.returncode != 0:
         sys.exit(f"pip could not install {wheel.name}:\n{got.stdout}")
     for folder, _, files in os.walk(options.target):

@@ -103,7 +103,9 @@ def test_many_at_once_share_one_copy(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("python", "other"), [("3.12", "3.11"), ("3.13", "3.12")])
 def test_each_python_gets_its_own_wheel(tmp_path: Path, python: str, other: str) -> None:
-    tags = {version: "cp{0}-cp{0}-manylinux_2_17_x86_64".format(version.replace(".", "")) for version in (python, other)}
+    tags = {
+        version: "cp{0}-cp{0}-manylinux_2_17_x86_64".format(version.replace(".", "")) for version in (python, other)
+    }
     wheels = {version: _wheel(tmp_path / "links", tag, text=version) for version, tag in tags.items()}
     both = f"tiny==1.0 --hash=sha256:{wheels[other].sha} --hash=sha256:{wheels[python].sha}"
     for version in (other, python):
