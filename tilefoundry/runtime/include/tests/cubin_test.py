@@ -1,0 +1,27 @@
+"""What the attention kernel compiles to: tensor core instructions fed by ldmatrix and cp.async, registers only."""
+
+import re
+
+import pytest
+
+from tests.cuda_toolchain.toolkit import RUNFILES, run
+
+_FOLDER = RUNFILES / "_main/tilefoundry/runtime/include/tests"
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
+def test_instructions(arch: str) -> None:
+    sass = run("cuobjdump", "-sass", "-fun", "attention__vector", _FOLDER / f"attention_{arch}.cubin")
+    # 64 x 64 scores over D = 64, and 64 x 64 outputs over 64 keys, by four warps: 8 * 4 blocks of 16x8x16 each.
+    assert len(re.findall(r"\bHMMA\.16816\.F32\.BF16", sass)) == 64
+    assert len(re.findall(r"\bLDSM\.16\.M88\.4", sass)) == 24, "Q, K and P as they lie"
+    assert len(re.findall(r"\bLDSM\.16\.MT88\.4", sass)) == 16, "V transposed"
+    assert re.search(r"\bLDGSTS\.E\.BYPASS\.(LTC128B\.)?128", sass), "cp.async of 16 bytes"
+    assert not re.search(r"\b(LDL|STL)\b", sass), "registers were spilled or indexed"
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
+def test_no_stack(arch: str) -> None:
+    usage = run("cuobjdump", "-res-usage", _FOLDER / f"attention_{arch}.cubin")
+    found = dict(re.findall(r"Function (\w+):\s+REG:\d+ STACK:(\d+)", usage))
+    assert found == {"attention__vector": "0", "attention__general": "0"}
