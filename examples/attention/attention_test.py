@@ -55,7 +55,7 @@ def test_synthetic_sizes(dtype: str) -> None:
         (("--dim", "48"), "--dim: expected one of 32, 64, 128, got 48"),
         (("--seq", "0"), "--seq: expected at least 1, got 0"),
         (("--heads", "-2"), "--heads: expected at least 1"),
-        (("--seq", "many"), "not a valid int"),
+        (("--seq", "many"), "a valid integer"),
         (("--dtype", "f64"), "--dtype: expected one of f32, f16, bf16, got 'f64'"),
         (("--target", "tpu"), "--target: expected auto, cpu or cuda, got 'tpu'"),
         (("--text", "  "), "--text: the text is empty"),

@@ -41,7 +41,10 @@ def draw(console: Console, weights: Tensor, tokens: tuple[str, ...]) -> None:
     """
     width = console.width - _LABEL_WIDTH - 24
     shown = min(len(tokens), max(width // 2, 1))
-    console.print(f"Where attention goes (mean of the heads; each row to the keys 0 to {shown - 1}, left to right):")
+    console.print(
+        f"Where attention goes (mean of the heads; each row to the keys 0 to {shown - 1}, left to right):",
+        soft_wrap=True,
+    )
     for row, token in enumerate(tokens):
         scaled = weights[row] / weights[row].max()
         line = Text(f"{row:3d} {_fit(token)} ")

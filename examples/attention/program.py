@@ -18,10 +18,10 @@ from tilefoundry.target import CudaTarget
 HEAD_DIMS = (32, 64, 128)
 DTYPES = ("f32", "f16", "bf16")
 
-# Query rows and key columns of one step: four warps of 16 rows, eight accumulator fragments of 8 columns.
-_ROWS = _COLUMNS = 64
+# Four warps of 16 query rows each.
+_ROWS = 64
 _THREADS = 128
-# Finite, so that a row without a key yet gives exp(0) and not NaN; below every score that f32 can use.
+# Finite, so that a row without a key yet gives exp2(0) and not NaN; below every score that f32 can use.
 _MASKED = -1e30
 
 
@@ -48,8 +48,11 @@ def attention_module(head_dim: int, dtype: str = "f32", causal: bool = False, ct
         raise ValueError(f"ctas must be at least 1, got {ctas}")
     B, S = DimVar("B", 1, 1 << 16), DimVar("S", 1, 1 << 20)
     G = DimVar("G", 1, 1 << 20) if ctas is None else ctas
-    D, R, C, DT, CAUSAL, MASKED = head_dim, _ROWS, _COLUMNS, dtype, causal, _MASKED
-    SCALE = 1.0 / math.sqrt(head_dim)
+    D, R, DT, CAUSAL, MASKED = head_dim, _ROWS, dtype, causal, _MASKED
+    # Keys of one step. At 128 dims the half tile lets a third CTA share the SM: 219 against 174 TFLOP/s on an H200.
+    C = 32 if head_dim == 128 else 64
+    # Powers of two instead of e: exp(x) = exp2(x log2(e)), and the factor is part of the scale.
+    SCALE = math.log2(math.e) / math.sqrt(head_dim)
 
     @module(
         entry="attention",
@@ -85,8 +88,8 @@ def attention_module(head_dim: int, dtype: str = "f32", causal: bool = False, ct
                             visible = columns <= rows if CAUSAL else columns < tf.cast(S, "i32")
                             s = tf.where(visible, s, MASKED)
                             m_new = tf.maximum(m, tf.reduce(s, (-1,), True, ReduceKind.MAX))
-                            p = tf.exp(s - m_new)
-                            alpha = tf.exp(m - m_new)
+                            p = tf.exp2(s - m_new)
+                            alpha = tf.exp2(m - m_new)
                             l = l * alpha + tf.reduce(p, (-1,), True, ReduceKind.SUM)  # noqa: E741
                             ps = tf.reshard(tf.cast(p, DT), (R, C), "smem")
                             pv = tf.matmul(ps, vs, out_dtype="f32")

@@ -40,7 +40,7 @@ class Problem:
 def run(problem: Problem, target: Literal["cpu", "cuda"], console: Console) -> bool:
     """Runs the example and prints what it does. Returns whether every check passed."""
     q, k = problem.q, problem.k
-    console.print(f"input    {problem.title}", markup=False)
+    console.print(f"input    {problem.title}", markup=False, soft_wrap=True)
     console.print(f"shapes   q, k, v, out: {tuple(q.shape)} {problem.dtype}{', causal' if problem.causal else ''}")
 
     module = attention_module(q.shape[-1], problem.dtype, problem.causal)
@@ -64,7 +64,7 @@ def _check(problem: Problem, kernel: Callable[..., object], module: Module, cons
     torch_report = tilefoundry.check(
         kernel, lambda q, k, v: attention_f64(q, k, v, problem.causal), inputs, expect=expect
     )
-    console.print("check    against torch in f64, rounded once", markup=False)
+    console.print("check    against torch in f64, rounded once", markup=False, soft_wrap=True)
     console.print(str(torch_report), markup=False, soft_wrap=True)
 
     tiles = -(-problem.q.shape[1] // _TILE)
@@ -78,7 +78,9 @@ def _check(problem: Problem, kernel: Callable[..., object], module: Module, cons
         tuple(x[:heads] for x in inputs),
         expect=expect,
     )
-    console.print(f"check    against the evaluator, {heads} of {problem.q.shape[0]} heads", markup=False)
+    console.print(
+        f"check    against the evaluator, {heads} of {problem.q.shape[0]} heads", markup=False, soft_wrap=True
+    )
     console.print(str(report), markup=False, soft_wrap=True)
     return torch_report.passed and report.passed
 
