@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
+from tilefoundry.codegen.host import emit_host
+from tilefoundry.codegen.unit import LinkableModule
 from tilefoundry.diagnostics import LaunchError
 from tilefoundry.driver.axpy_units import axpy_module
 from tilefoundry.driver.options import CompilerOptions
@@ -165,6 +168,21 @@ def test_what_was_built_is_visible(axpy: CompiledModule) -> None:
     assert "axpy__vector" in axpy.source and list(axpy.sources) == ["axpy.cc", "host_entry.cc"]
     assert [(k.name, k.grid, k.block) for k in axpy.kernels] == [("axpy", None, 128)]
     assert axpy.linked is not None and axpy.linked.key == "k" * 64 and axpy.linked.isa == "x86-64-v3"
+
+
+def test_an_output_in_place_is_its_input(tmp_path: Path) -> None:
+    module = axpy_module(CpuTarget(), "accumulate")
+    entry = dataclasses.replace(module.entry, aliases=(("out", "y"),))
+    module = LinkableModule(module.target, module.units, emit_host(module.units, module.target, entry), entry)
+    library = write_artifact(module, CompilerOptions(), tmp_path, "accumulate", {})
+    accumulate = load_linked_module(read_artifact(library))
+    y = x(2, 3)
+    assert accumulate(2.0, x(2, 3), y) is y and torch.equal(y, 3 * x(2, 3))
+    assert accumulate(2.0, x(2, 3), y, y) is y and torch.equal(y, 5 * x(2, 3))
+    with pytest.raises(ValueError, match="'out' is updated in place: it must be the same memory as argument 'y'"):
+        accumulate(2.0, x(2, 3), y, x(2, 3))
+    with pytest.raises(ValueError, match="argument 'out' is an output that overlaps argument 'x'"):
+        accumulate(2.0, y, y, y)
 
 
 def test_a_library_for_another_cpu_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -132,12 +132,15 @@ def _is_intact(entry: Path) -> bool:
 
 
 def default_root() -> Path:
-    """TILEFOUNDRY_CACHE_DIR, else ``tilefoundry/kernels`` in the user's cache folder."""
+    """TILEFOUNDRY_CACHE_DIR, else ``tilefoundry/kernels`` in the user's cache folder, else a temporary one."""
     named = os.environ.get("TILEFOUNDRY_CACHE_DIR")
     if named:
         return Path(named)
     base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path("~/.cache").expanduser()) / "tilefoundry" / "kernels"
+    try:
+        return (Path(base) if base else Path.home() / ".cache") / "tilefoundry" / "kernels"
+    except RuntimeError:  # a user without a home
+        return Path(tempfile.gettempdir()) / f"tilefoundry-{os.geteuid()}"
 
 
 def open_cache(root: Path) -> DiskCache:
@@ -156,7 +159,7 @@ def open_cache(root: Path) -> DiskCache:
             cache = DiskCache(root)
             with tempfile.TemporaryFile(dir=root / "staging"):
                 return cache
-    except (OSError, RuntimeError) as error:  # RuntimeError: no home folder is known
+    except OSError as error:
         reason = str(error)
     warnings.warn(
         f"kernel cache '{root}' is not used: {reason}; compiled kernels are kept for this process only "

@@ -161,3 +161,12 @@ def test_the_root_is_named_or_the_users(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.delenv("TILEFOUNDRY_CACHE_DIR")
     monkeypatch.setenv("XDG_CACHE_HOME", "/xdg")
     assert default_root() == Path("/xdg/tilefoundry/kernels")
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", "/home/somebody")
+    assert default_root() == Path("/home/somebody/.cache/tilefoundry/kernels")
+
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", homeless)
+    assert default_root().name == f"tilefoundry-{os.geteuid()}"

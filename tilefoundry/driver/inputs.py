@@ -35,6 +35,21 @@ def require_module(value: object, caller: str) -> Module:
     return value
 
 
+def check_target(target: str | Target | None) -> str | Target | None:
+    """`target` as it is.
+
+    Raises:
+        WrongTypeError: `target` is neither a string nor a Target.
+        WrongValueError: no target has this name.
+    """
+    if target is not None and not isinstance(target, (str, Target)):
+        raise WrongTypeError(f"target: expected a string or a Target, got {target!r}")
+    if isinstance(target, str) and target not in target_names():
+        remedy = f"use one of {', '.join(target_names())}, or a Target"
+        raise WrongValueError(f"unknown target {target!r}", remedy=remedy)
+    return target
+
+
 def resolve_target(module: Module, target: str | Target | None) -> Target:
     """What to compile `module` for.
 
@@ -42,15 +57,9 @@ def resolve_target(module: Module, target: str | Target | None) -> Target:
     for CUDA over the CPU runtime, with the same placement.
 
     Raises:
-        WrongTypeError: `target` is neither a string nor a Target.
-        WrongValueError: no target has this name, or the Module declares another one.
+        As `check_target`; WrongValueError: the Module declares another target.
     """
-    if target is not None and not isinstance(target, (str, Target)):
-        raise WrongTypeError(f"target: expected a string or a Target, got {target!r}")
-    if isinstance(target, str) and target not in target_names():
-        raise WrongValueError(
-            f"unknown target {target!r}", remedy=f"use one of {', '.join(target_names())}, or a Target"
-        )
+    check_target(target)
     declared = module.resolve_target() if module.declares_target() else None
     if target is None or target == "cuda":
         return declared if declared is not None else default_target()

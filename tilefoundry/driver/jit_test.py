@@ -16,6 +16,7 @@ from tilefoundry.driver import CompilerOptions, build, compile, jit, load, lower
 from tilefoundry.driver.scale_program import THRICE, TWICE
 from tilefoundry.ir.core.module import Module
 from tilefoundry.runtime import CompiledModule
+from tilefoundry.target import CpuTarget
 
 
 @pytest.fixture(scope="module")
@@ -148,6 +149,11 @@ def test_what_is_refused() -> None:
         jit(TWICE, grid=3)  # type: ignore[call-arg]
     with pytest.raises(ValueError, match="unknown target 'gpu'"):
         jit(TWICE, target="gpu")
+    with pytest.raises(TypeError, match="target: expected a string or a Target"):
+        jit(TWICE, target=[])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="options: expected CompilerOptions, got 3"):
+        jit(TWICE, options=3)  # type: ignore[arg-type]
+    assert jit(TWICE, target=CpuTarget()) is jit(TWICE, target="cpu")
     headless = Module("headless", TWICE.functions, target=TWICE.target, topologies=TWICE.topologies)
     with pytest.raises(ValueError, match="module 'headless' has no entry\n.*scale"):
         jit(headless)

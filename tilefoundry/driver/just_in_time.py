@@ -9,8 +9,9 @@ import warnings
 from pathlib import Path
 
 from tilefoundry.codegen.emit import emit_module
+from tilefoundry.diagnostics import WrongTypeError
 from tilefoundry.driver.cache import DiskCache, default_root, open_cache, temporary_cache
-from tilefoundry.driver.inputs import normalize_to_module, resolve_target
+from tilefoundry.driver.inputs import check_target, normalize_to_module, resolve_target
 from tilefoundry.driver.keys import library_key, module_key
 from tilefoundry.driver.options import CompilerOptions
 from tilefoundry.driver.pipeline import isa_of, lower
@@ -61,13 +62,15 @@ class Jit:
             WrongValueError: the target is unknown or not the Module's, or the Module has no entry.
             VerifyError, CompileError: the program is not well formed, has no form on the target, or does not compile.
         """
-        recent = (id(fn_or_mod), target, options)
+        started = time.perf_counter()
+        options = CompilerOptions() if options is None else options
+        if not isinstance(options, CompilerOptions):
+            raise WrongTypeError(f"options: expected CompilerOptions, got {options!r}")
+        recent = (id(fn_or_mod), check_target(target), options)
         with self._lock:
             known = self._recent.get(recent)
         if known is not None:
             return known[1]
-        started = time.perf_counter()
-        options = options or CompilerOptions()
         module = normalize_to_module(fn_or_mod)
         module.entry_function()
         chosen = resolve_target(module, target)
