@@ -10,24 +10,25 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import TypeVar
 
 from tilefoundry.diagnostics import TileFoundryError, WrongTypeError
 from tilefoundry.ir.core.metadata import IRMetadata, Metadata, check_metadata, span_of
 from tilefoundry.ir.core.type import IntLiteralType, TupleType, Type
 
 
-@runtime_checkable
-class CallTarget(Protocol):
-    """What can be called: an Op or a Function."""
+class CallTarget:
+    """Base of what can be called: ops and functions."""
+
+    __slots__ = ()
 
     def infer_type(self, args: tuple[Expr | int, ...], metadata: Metadata) -> Type:
         """The type of the call. Raises VerifyError."""
-        ...
+        raise NotImplementedError
 
     def arithmetic(self, symbol: str, lhs: object, rhs: object) -> object:
         """The value of ``lhs <symbol> rhs`` where one is a call of this target, or NotImplemented."""
-        ...
+        return NotImplemented
 
 
 class Expr:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tilefoundry.diagnostics import SourceSpan, VerifyError, WrongTypeError, WrongValueError
-from tilefoundry.ir.core.expr import Expr, Var, type_of
+from tilefoundry.ir.core.expr import CallTarget, Expr, Var, type_of
 from tilefoundry.ir.core.metadata import Metadata, check_metadata, span_of
 from tilefoundry.ir.core.pattern import DimVarRangePat
 from tilefoundry.ir.core.type import CallableType, Type
@@ -13,7 +13,7 @@ from tilefoundry.ir.types.matching import Bindings, bind_type, instantiate_type
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class Function(CallTarget):
     """A function of HIR.
 
     Attributes:
@@ -86,7 +86,3 @@ class Function:
                     f"{self.name}: parameter '{param.name}' has type {param.type}, got {type_of(arg)} (type mismatch)"
                 )
         return instantiate_type(self.return_type, bindings)
-
-    def arithmetic(self, symbol: str, lhs: object, rhs: object) -> object:
-        """Python operators on calls of functions: none."""
-        return NotImplemented

@@ -202,7 +202,7 @@ class Module:
     # -- running
 
     def __getattr__(self, name: str) -> object:
-        if name.startswith("_"):
+        if name.startswith("_") or name in type(self).__slots__:  # a field: not filled yet
             raise LookupNameError(f"module has no attribute '{name}'")
         for function in self.functions:
             if function.name == name:

@@ -17,10 +17,11 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 from typing import ClassVar, NoReturn, TypeVar
 
 from tilefoundry.diagnostics import DimSubstitutionError, VerifyError, WrongTypeError, WrongValueError
-from tilefoundry.ir.core.expr import Expr
+from tilefoundry.ir.core.expr import CallTarget, Expr
 from tilefoundry.ir.core.metadata import Metadata, span_of
 from tilefoundry.ir.core.pattern import Pattern
 from tilefoundry.ir.core.type import Type
@@ -79,7 +80,7 @@ class TypeContext:
 
 
 @dataclass(frozen=True, slots=True)
-class Op:
+class Op(CallTarget):
     """Base of all ops. Two ops are equal when class and attributes are."""
 
     op_name: ClassVar[str] = "op"
@@ -113,15 +114,12 @@ class Op:
                 f"{self.op_name}: {error.message}", span=span_of(metadata), remedy=error.remedy
             ) from error
 
-    def arithmetic(self, symbol: str, lhs: object, rhs: object) -> object:
-        """Python operators on calls of this op: none, except for dim ops."""
-        return NotImplemented
-
     def attributes(self) -> tuple[tuple[str, object], ...]:
         """Names and values of the attributes, in declaration order."""
         return tuple((f.name, getattr(self, f.name)) for f in dataclasses.fields(self))
 
 
+@cache
 def inputs_of(cls: type[Op]) -> tuple[ParamDef, ...]:
     """The operands that an op class declares, in order, with their names."""
     found = {n: v for base in reversed(cls.__mro__) for n, v in vars(base).items() if isinstance(v, ParamDef)}

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tilefoundry.diagnostics import VerifyError, WrongTypeError
-from tilefoundry.ir.core.expr import Expr, Var, init_expr
+from tilefoundry.ir.core.expr import Expr, Var, init_expr, type_of
 from tilefoundry.ir.core.metadata import Metadata, span_of
 from tilefoundry.ir.core.type import TupleType, Type
 from tilefoundry.ir.dims.normal_form import normalize_dim
 from tilefoundry.ir.dims.ops import Dim, is_dim_operand
 from tilefoundry.ir.shard import MeshAxis
+from tilefoundry.ir.types.tensor import is_index_type
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,7 +48,7 @@ class GridRegionExpr(Expr):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         for name in ("extent", "step", "start"):
             bound = getattr(self, name)
-            if not is_dim_operand(bound):
+            if not (is_dim_operand(bound) and is_index_type(type_of(bound))):
                 raise WrongTypeError(f"loop: {name} must be an int or a scalar index, got {bound!r}")
             object.__setattr__(self, name, normalize_dim(bound))
         if self.spread is not None and not isinstance(self.spread, MeshAxis):

@@ -55,6 +55,7 @@ def placements(draw):
     return tuple(shape), mesh, tuple(attrs)
 
 
+@settings(deadline=None)
 @given(placements())
 def test_the_parts_of_the_units_make_up_the_tensor(placement):
     shape, mesh, attrs = placement

@@ -1,7 +1,7 @@
 import itertools
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilefoundry.ir.dims import DimVar
@@ -39,6 +39,7 @@ def test_symbolic_strides_are_products():
     assert flatten(Layout((2, N, 4), strides).strides)[0] == strides[0]
 
 
+@settings(deadline=None)
 @given(SHAPES)
 def test_row_major_layouts_reach_every_element_once(shape):
     layout = Layout(shape, c_order_strides(shape))
@@ -48,6 +49,7 @@ def test_row_major_layouts_reach_every_element_once(shape):
     assert cosize(layout) == count
 
 
+@settings(deadline=None)
 @given(SHAPES, st.data())
 def test_coordinates_and_indices_are_inverse(shape, data):
     layout = Layout(shape)
@@ -55,6 +57,7 @@ def test_coordinates_and_indices_are_inverse(shape, data):
     assert crd2idx(idx2crd(k, shape), layout) == k
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(1, 4), st.integers(0, 12)), max_size=3))
 def test_injectivity_agrees_with_enumeration(modes):
     layout = Layout(tuple(e for e, _ in modes), tuple(s for _, s in modes))

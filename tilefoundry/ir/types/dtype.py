@@ -55,6 +55,11 @@ class DType:
         """Whether this is an integer type (bool is not)."""
         return isinstance(self, IntegerDType)
 
+    @property
+    def storage_bits(self) -> int:
+        """The size of one element in a buffer: a bool takes a byte there, types below a byte are packed."""
+        return 8 if isinstance(self, BoolDType) else self.bits
+
     def __str__(self) -> str:
         return self.name
 

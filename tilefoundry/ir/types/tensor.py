@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tilefoundry.diagnostics import WrongTypeError, WrongValueError
-from tilefoundry.ir.core.type import TupleType, Type
+from tilefoundry.ir.core.expr import Expr
+from tilefoundry.ir.core.type import IntLiteralType, TupleType, Type
 from tilefoundry.ir.dims.arith import dim_product
 from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.dims.normal_form import dim_equal, normalize_dim
@@ -49,6 +50,9 @@ class TensorType(Type):
         object.__setattr__(self, "shape", shape)
         if any(isinstance(d, int) and d < 0 for d in shape):
             raise WrongValueError(f"TensorType: extents must not be negative, got {format_int_tuple(shape)}")
+        for extent in shape:
+            if isinstance(extent, Expr) and not is_index_type(extent.type):
+                raise WrongTypeError(f"TensorType: an extent must be a scalar integer, got one of type {extent.type}")
         if not isinstance(self.dtype, DType):
             raise WrongTypeError(f"TensorType: dtype must be a DType, got {self.dtype!r}")
         if not isinstance(self.storage, StorageKind):
@@ -94,6 +98,13 @@ class TensorType(Type):
     def __str__(self) -> str:
         layout = f", {self.layout}" if self.layout is not None and self.layout != EMPTY_LAYOUT else ""
         return f"Tensor[{format_int_tuple(self.shape)}, {self.dtype}{layout}, {self.storage}]"
+
+
+def is_index_type(type_: Type) -> bool:
+    """Whether a value of this type may stand as an extent or index: a scalar integer."""
+    return isinstance(type_, IntLiteralType) or (
+        isinstance(type_, TensorType) and not type_.shape and type_.dtype.is_integer
+    )
 
 
 INDEX_TYPE = TensorType.umat_scalar(DType.i64)
