@@ -22,8 +22,8 @@ from tilefoundry.ir.hir import (
     UnaryKind,
     Zeros,
 )
-from tilefoundry.ir.shard import Layout, Mesh, MeshAxis, Placed, Topology, layout_from_sugar
-from tilefoundry.ir.types import DType, TensorType, make_tensor_type
+from tilefoundry.ir.shard import Layout, Mesh, MeshAxis, Placed, ShardLayout, Topology, layout_from_sugar
+from tilefoundry.ir.types import DType, StorageKind, TensorType, make_tensor_type
 from tilefoundry.target import CudaTarget
 
 B, S, G = DimVar("B", 1, 1 << 16), DimVar("S", 1, 1 << 20), DimVar("G", 1, 1 << 20)
@@ -60,21 +60,23 @@ def attention(head: int = 64, scale: float = 0.125, tile: int = 64) -> Module:
 
     def staged(x: Var, row: Var) -> Call:
         window = Slice((1, tile, head), drop=(0,), boundary=("error", "zero", "error"))
-        return call(Reshard(Layout((tile, head)), "smem"), call(window, x, Tuple((b, row, 0))))
+        return call(Reshard(Layout((tile, head)), StorageKind.SMEM), call(window, x, Tuple((b, row, 0))))
 
-    def filled(shape: tuple[int, ...], value: float, layout: object) -> Call:
-        return call(Reshard(layout, "rmem"), call(FullLike(value), call(Zeros(make_tensor_type(shape, "f32")))))
+    def filled(shape: tuple[int, ...], value: float, layout: Layout | ShardLayout) -> Call:
+        return call(
+            Reshard(layout, StorageKind.RMEM), call(FullLike(value), call(Zeros(make_tensor_type(shape, "f32"))))
+        )
 
     inits = (filled((tile, 1), -1e30, column), filled((tile, 1), 0.0, column), filled((tile, head), 0.0, values))
     m, total, o = (Var(name, init.type) for name, init in zip(("m", "l", "o"), inits, strict=True))
-    product = call(MatMul("f32"), staged(q, i), call(Transpose((1, 0)), staged(k, j)))
-    s = binary(BinaryKind.MUL, call(Reshard(scores, "rmem"), product), number(scale))
+    product = call(MatMul(DType.f32), staged(q, i), call(Transpose((1, 0)), staged(k, j)))
+    s = binary(BinaryKind.MUL, call(Reshard(scores, StorageKind.RMEM), product), number(scale))
     m_new = binary(BinaryKind.MAX, m, call(Reduce((-1,), True, ReduceKind.MAX), s))
     p = call(Unary(UnaryKind.EXP), binary(BinaryKind.SUB, s, m_new))
     alpha = call(Unary(UnaryKind.EXP), binary(BinaryKind.SUB, m, m_new))
     l_new = binary(BinaryKind.ADD, binary(BinaryKind.MUL, total, alpha), call(Reduce((-1,), True, ReduceKind.SUM), p))
-    staged_p = call(Reshard(Layout((tile, tile)), "smem"), call(Cast("bf16"), p))
-    weighted = call(Reshard(values, "rmem"), call(MatMul("f32"), staged_p, staged(v, j)))
+    staged_p = call(Reshard(Layout((tile, tile)), StorageKind.SMEM), call(Cast(DType.bf16), p))
+    weighted = call(Reshard(values, StorageKind.RMEM), call(MatMul(DType.f32), staged_p, staged(v, j)))
     o_new = binary(BinaryKind.ADD, binary(BinaryKind.MUL, o, alpha), weighted)
     inner = GridRegionExpr(j, (m, total, o), inits, None, (m_new, l_new, o_new), S, tile)
     result = binary(BinaryKind.DIV, call(TupleGetItem(2), inner), call(TupleGetItem(1), inner))
@@ -82,7 +84,7 @@ def attention(head: int = 64, scale: float = 0.125, tile: int = 64) -> Module:
     out = call(Zeros(io))
     over_b, over_i = Var("out", io), Var("out", io)
     insert = InsertSlice((1, tile, head), ("error", "clip", "error"))
-    written = call(insert, over_i, call(Cast("bf16"), result), Tuple((b, i, 0)))
+    written = call(insert, over_i, call(Cast(DType.bf16), result), Tuple((b, i, 0)))
     tiles = GridRegionExpr(i, (over_i,), (over_b,), None, (written,), S, tile, spread=MeshAxis(CTAS, 0))
     batches = GridRegionExpr(b, (over_b,), (out,), None, (tiles,), B, spread=MeshAxis(CTAS, 0))
     function = Function("attention", (q, k, v), batches, io)

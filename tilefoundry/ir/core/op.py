@@ -17,7 +17,6 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from functools import cache
 from typing import ClassVar, NoReturn, TypeVar
 
 from tilefoundry.diagnostics import DimSubstitutionError, VerifyError, WrongTypeError, WrongValueError
@@ -119,11 +118,16 @@ class Op(CallTarget):
         return tuple((f.name, getattr(self, f.name)) for f in dataclasses.fields(self))
 
 
-@cache
+# What a class declares does not change, and every call of an op asks.
+_inputs: dict[type[Op], tuple[ParamDef, ...]] = {}
+
+
 def inputs_of(cls: type[Op]) -> tuple[ParamDef, ...]:
     """The operands that an op class declares, in order, with their names."""
-    found = {n: v for base in reversed(cls.__mro__) for n, v in vars(base).items() if isinstance(v, ParamDef)}
-    return tuple(dataclasses.replace(v, name=n) for n, v in found.items() if v.kind == "input")
+    if cls not in _inputs:
+        found = {n: v for base in reversed(cls.__mro__) for n, v in vars(base).items() if isinstance(v, ParamDef)}
+        _inputs[cls] = tuple(dataclasses.replace(v, name=n) for n, v in found.items() if v.kind == "input")
+    return _inputs[cls]
 
 
 def attributes_of(cls: type[Op]) -> tuple[ParamDef, ...]:
