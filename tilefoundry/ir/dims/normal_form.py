@@ -62,6 +62,8 @@ def poly_of(dim: Dim) -> Poly:
         return _constant(dim.value)
     if not (isinstance(dim, Call) and isinstance(dim.target, DimOp)):
         return {(dim,): 1}
+    if isinstance(dim.target, (DimMin, DimMax)):
+        return _extremum(dim.target, dim.args)
     args = [poly_of(arg) for arg in dim.args]
     match dim.target:
         case DimConst(value):
@@ -76,8 +78,6 @@ def poly_of(dim: Dim) -> Poly:
             return _floor_div(args[0], args[1])
         case DimMod():
             return _add(args[0], _scale(_multiply(args[1], _floor_div(args[0], args[1])), -1))
-        case DimMin() | DimMax() as op:
-            return _extremum(op, args)
         case op:
             raise WrongTypeError(f"unknown dim op {op!r}")
 
@@ -204,36 +204,59 @@ def _divide_rest(rest: Poly, divisor: int) -> Poly:
     return {(Call(DimFloorDiv(), (to_dim(rest), divisor), _type(rest)),): 1}
 
 
-def _extremum(op: DimOp, args: Iterable[Poly]) -> Poly:
-    """The least or greatest of the arguments: nested calls of one kind flattened, common terms taken out."""
+def _extremum(op: DimOp, operands: Iterable[Dim]) -> Poly:
+    """The least or greatest of the operands: nested calls of one kind flattened, common terms taken out."""
     better = min if op == DimMin() else max
-    flat: list[Poly] = []
-    todo = list(args)
-    while todo:
-        poly = todo.pop()
-        if len(poly) <= 2:
-            atom = next((m[0] for m, c in poly.items() if len(m) == 1 and c == 1), None)
-            if isinstance(atom, Call) and atom.target == op and all(m in ((), (atom,)) for m in poly):
-                todo.extend(_add(poly_of(a), _constant(poly.get((), 0))) for a in atom.args)
-                continue
-        flat.append(poly)
-    # of arguments that differ by a constant only, one is left
-    by_terms: dict[frozenset[tuple[Monomial, int]], int] = {}
-    for poly in flat:
-        terms = frozenset((m, c) for m, c in poly.items() if m)
-        constant = poly.get((), 0)
-        by_terms[terms] = better(by_terms.get(terms, constant), constant)
-    left = [_add(dict(terms), _constant(constant)) for terms, constant in by_terms.items()]
-    if len(left) == 1:
-        return left[0]
-    monomials = {m for poly in left for m in poly}
-    shared = {m: least for m in monomials if (least := min(poly.get(m, 0) for poly in left))}
-    rests = [to_dim(_add(poly, _scale(shared, -1))) for poly in left]
-    rests.sort(key=_operand_rank)
+    polys = [poly_of(operand) for operand in _flattened(op, operands)]
+    outside: Poly = {}
+    while True:
+        # of polynomials that differ by a constant only, one is left
+        by_terms: dict[frozenset[tuple[Monomial, int]], int] = {}
+        for poly in polys:
+            terms = frozenset((m, c) for m, c in poly.items() if m)
+            constant = poly.get((), 0)
+            by_terms[terms] = better(by_terms.get(terms, constant), constant)
+        polys = [_add(dict(terms), _constant(constant)) for terms, constant in by_terms.items()]
+        if len(polys) == 1:
+            return _add(outside, polys[0])
+        monomials = {m for poly in polys for m in poly}
+        shared = {m: least for m in monomials if (least := min(poly.get(m, 0) for poly in polys))}
+        outside = _add(outside, shared)
+        polys = [_add(poly, _scale(shared, -1)) for poly in polys]
+        inner = [_shifted_extremum(op, poly) for poly in polys]
+        if all(parts is None for parts in inner):
+            break
+        polys = [part for poly, parts in zip(polys, inner, strict=True) for part in (parts or (poly,))]
+    rests = sorted((to_dim(poly) for poly in polys), key=_operand_rank)
     result = rests[0]
     for rest in rests[1:]:
-        result = Call(op, (result, rest), _type(*left))
-    return _add(shared, {(result,): 1})  # type: ignore[dict-item]  # at least two arguments: a Call
+        result = Call(op, (result, rest), _type(*polys))
+    return _add(outside, {(result,): 1})  # type: ignore[dict-item]  # at least two arguments: a Call
+
+
+def _flattened(op: DimOp, operands: Iterable[Dim]) -> list[Dim]:
+    """The operands of nested calls of `op`."""
+    flat: list[Dim] = []
+    todo = list(operands)
+    while todo:
+        operand = todo.pop()
+        if isinstance(operand, Call) and operand.target == op:
+            todo.extend(operand.args)
+        else:
+            flat.append(operand)
+    return flat
+
+
+def _shifted_extremum(op: DimOp, poly: Poly) -> list[Poly] | None:
+    """The operands of a polynomial that is a call of `op` plus a constant, each with the constant; else None."""
+    terms = [m for m in poly if m]
+    if len(terms) != 1 or len(terms[0]) != 1 or poly[terms[0]] != 1:
+        return None
+    atom = terms[0][0]
+    if not (isinstance(atom, Call) and atom.target == op):
+        return None
+    constant = _constant(poly.get((), 0))
+    return [_add(poly_of(operand), constant) for operand in _flattened(op, atom.args)]
 
 
 def _type(*polys: Poly):  # type: ignore[no-untyped-def]  # the Type that all atoms share
