@@ -40,6 +40,7 @@ _CASES = [
     ),
     ("starlark docs", "a.bzl", "r = repository_rule(implementation = f)\n", "repository_rule(...) without doc"),
     ("starlark docs", "a.bzl", 'r = rule(implementation = f, doc = "x", attrs = {"a": attr.int(doc = "y")})\n', None),
+    ("starlark docs", "a.bzl", 'A = {"_a": attr.label(), "b": attr.label(doc = "y")}\n', None),
     ("starlark docs", "a.bzl", "def f(:\n", "does not parse"),
 ]
 

@@ -8,7 +8,9 @@ NAME = "machine paths"
 
 # Home and work folders as absolute paths: not after a variable or a path component ("$dir/work/", "a/home/b"). The
 # temporary folder itself may be named, a folder inside it may not.
-_PATH = re.compile(r"(?<![\w$}\])/.*-])/(root|work|home/(?!somebody\b)\w+|Users/\w+|var/tmp|tmp/[\w.-]+)(?=[/\s\"'`:,;)]|$)")
+_PATH = re.compile(
+    r"(?<![\w$}\])/.*-])/(root|work|home/(?!somebody\b)\w+|Users/\w+|var/tmp|tmp/[\w.-]+)(?=[/\s\"'`:,;)]|$)"
+)
 
 
 def find(workspace: Workspace) -> list[str]:

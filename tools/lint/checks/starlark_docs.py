@@ -20,12 +20,19 @@ def find(workspace: Workspace) -> list[str]:
         except SyntaxError as e:
             found.append(f"{file}:{e.lineno}: does not parse: {e.msg}")
             continue
+        private = _private(tree)
         for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and (name := _declares(node.func)):
+            if isinstance(node, ast.Call) and node not in private and (name := _declares(node.func)):
                 doc = next((k.value for k in node.keywords if k.arg == "doc"), None)
                 if doc is None or (isinstance(doc, ast.Constant) and not doc.value):
                     found.append(f"{file}:{node.lineno}: {name}(...) without doc; say what it is for")
     return found
+
+
+def _private(tree: ast.AST) -> set[ast.expr]:
+    """The attributes that no user can set: their names begin with an underscore."""
+    pairs = [p for n in ast.walk(tree) if isinstance(n, ast.Dict) for p in zip(n.keys, n.values, strict=True)]
+    return {value for key, value in pairs if isinstance(key, ast.Constant) and str(key.value).startswith("_")}
 
 
 def _declares(function: ast.expr) -> str | None:

@@ -9,7 +9,7 @@ _RUNFILES = Path(os.environ.get("RUNFILES_DIR", HERE))
 
 
 def include_flags() -> list[str]:
-    """Include options for the runtime and what it stands on. Outside Bazel, TILEFOUNDRY_TEST_INCLUDES lists the latter."""
+    """Include options for the runtime and what it stands on; outside Bazel, TILEFOUNDRY_TEST_INCLUDES lists that."""
     outside = os.environ.get("TILEFOUNDRY_TEST_INCLUDES")
     if outside:
         system = outside.split(":")

@@ -57,7 +57,8 @@ _REFUSED = {
         "needs a shared-memory workspace",
     ),
     "workspace too small": (
-        "auto ws = shared_tensor<float>(cta_shared(), Layout<Shape<_2>, Stride<_1>>{}, Layout<Shape<_2>, Stride<_1>>{});"
+        "using Two = Layout<Shape<_2>, Stride<_1>>;"
+        "auto ws = shared_tensor<float>(cta_shared(), Two{}, Two{});"
         "ops::reduce<op::sum, Axes<0>>(x, y, ws);",
         "the workspace is smaller than reduce_workspace_bytes()",
     ),
@@ -122,7 +123,10 @@ def test_exactly_one_target(macros: tuple[str, ...], tmp_path: Path) -> None:
 
 
 _ROOT = HERE.parent / "tilefoundry"
-_HEADERS = ["runtime.h", *sorted(str(p.relative_to(_ROOT)) for d in ("core", "cpu") for p in _ROOT.glob(f"runtime/{d}/*.h"))]
+_HEADERS = [
+    "runtime.h",
+    *sorted(str(p.relative_to(_ROOT)) for d in ("core", "cpu") for p in _ROOT.glob(f"runtime/{d}/*.h")),
+]
 
 
 @pytest.mark.parametrize("standard", ["c++17", "c++20"])

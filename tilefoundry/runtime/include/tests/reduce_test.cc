@@ -50,30 +50,35 @@ struct AbsMax {
 };
 
 /// Reduces a Rows x Columns matrix of value_at along Axis, and checks the result that every instance holds.
+/// Repetitions have different values, so that what one leaves behind in the workspace is wrong for the next.
 template <class R, class T, int Rows, int Columns, int Axis, bool Workspace, class Src, class Dst>
 void check(int repetitions = 1) {
-  constexpr int kept_rows = Axis == 0 ? 1 : Rows, kept_columns = Axis == 1 ? 1 : Columns;
-  std::vector<double> expected(kept_rows * kept_columns, R::start());
-  for (int r = 0; r < Rows; ++r) {
-    for (int c = 0; c < Columns; ++c) {
-      double& e = expected[Axis == 0 ? c : r];
-      e = R::step(e, value_at(r, c));
+  constexpr int kept_rows = Axis == 0 ? 1 : Rows, kept_columns = Axis == 1 ? 1 : Columns, variants = 3;
+  std::vector<double> expected[variants];
+  for (int n = 0; n < variants; ++n) {
+    expected[n].assign(kept_rows * kept_columns, R::start());
+    for (int r = 0; r < Rows; ++r) {
+      for (int c = 0; c < Columns; ++c) {
+        double& e = expected[n][Axis == 0 ? c : r];
+        e = R::step(e, value_at(r + n, c));
+      }
     }
   }
-  std::vector<int> seen(expected.size(), 0);
+  std::vector<int> seen(expected[0].size(), 0);
   launch(1, kWorkspace, [&] {
     auto x = register_tensor<T>(RowMajor<Rows, Columns>{}, Src{});
     auto row = register_tensor<int32_t>(RowMajor<Rows, Columns>{}, Src{});
     auto column = register_tensor<int32_t>(RowMajor<Rows, Columns>{}, Src{});
     ops::iota(row, _0{}, 0, 1);
     ops::iota(column, _1{}, 0, 1);
-    for (int i = 0; i < cute::size(x.engine); ++i)
-      x.data()[i] = convert<T>(value_at(row.data()[i], column.data()[i]));
     auto y = register_tensor<T>(RowMajor<kept_rows, kept_columns>{}, Dst{});
     auto where = register_tensor<int32_t>(RowMajor<kept_rows, kept_columns>{}, Dst{});
     ops::iota(where, Int<1 - Axis>{}, 0, 1);
     using Op = typename R::Op;
     for (int n = 0; n < repetitions; ++n) {
+      for (int i = 0; i < cute::size(x.engine); ++i) {
+        x.data()[i] = convert<T>(value_at(row.data()[i] + n % variants, column.data()[i]));
+      }
       ops::fill(y, std::numeric_limits<float>::quiet_NaN());
       if constexpr (Workspace) {
         static_assert(ops::reduce_workspace_bytes<Op, Axes<Axis>, decltype(x), decltype(y)>() > 0);
@@ -85,7 +90,7 @@ void check(int repetitions = 1) {
         ops::reduce<Op, Axes<Axis>>(x, y);
       }
       for (int i = 0; i < cute::size(y.engine); ++i) {
-        ASSERT_EQ(convert<double>(y.data()[i]), expected[where.data()[i]])
+        ASSERT_EQ(convert<double>(y.data()[i]), expected[n % variants][where.data()[i]])
             << "element " << where.data()[i] << ", thread " << program_id<kThread>() << ", repetition " << n;
         ++seen[where.data()[i]];
       }

@@ -36,8 +36,8 @@
 #endif
 #endif
 
-// Loops over register fragments are unrolled on a GPU: registers have no run-time index. Loops over memory are unrolled
-// by 4, for loads in flight.
+// Loops over register fragments are unrolled on a GPU: registers have no run-time index. Loops over memory
+// are unrolled by 4, for loads in flight.
 #if defined(__CUDA_ARCH__)
 #define TILEFOUNDRY_UNROLL _Pragma("unroll")
 #define TILEFOUNDRY_UNROLL_4 _Pragma("unroll 4")

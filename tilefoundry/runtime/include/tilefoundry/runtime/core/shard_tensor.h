@@ -34,7 +34,8 @@ namespace detail {
 template <class T>
 using remove_cvref_t = cute::remove_cvref_t<T>;
 
-/// Registers of one instance. Unlike cute::ArrayEngine it holds bool as whole bytes, so that references are plain.
+/// Registers of one instance. Unlike cute::ArrayEngine it holds bool as whole bytes, so that references are
+/// plain.
 template <class T, int N>
 struct RegisterEngine {
   using iterator = T*;
