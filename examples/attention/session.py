@@ -98,7 +98,7 @@ def _time(problem: Problem, kernel: Callable[..., object], console: Console) -> 
     for name, backends in _peers(problem):
         with sdpa_kernel(backends):
             theirs = median_seconds(lambda: attention_torch(q, k, v, problem.causal), q.device)
-        console.print(f"         {name} {_micro(theirs)} (ours takes {ours / theirs:.2f} of it)")
+        console.print(f"         {name} {_micro(theirs)}, ours/{name} {ours / theirs:.2f}")
 
 
 def _peers(problem: Problem) -> list[tuple[str, list[SDPBackend]]]:

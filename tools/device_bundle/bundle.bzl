@@ -53,6 +53,11 @@ device_bundle = rule(
         "run": attr.label(allow_single_file = [".sh"], mandatory = True, doc = "what the machine's user calls"),
         "site": attr.label_list(allow_files = True, doc = "files of packages installed for the machine's Python"),
         "tests": attr.label_list(doc = "test programs for the GPU"),
-        "_pack": attr.label(default = "//tools/device_bundle:pack", executable = True, cfg = "exec"),
+        "_pack": attr.label(
+            default = "//tools/device_bundle:pack",
+            executable = True,
+            cfg = "exec",
+            doc = "what writes the archive",
+        ),
     },
 )
