@@ -86,7 +86,7 @@ struct Tensor {
   /// @param vector rows contiguous and 16-byte aligned; otherwise columns two apart in rows of odd pitch
   Tensor(Type t, int64_t b, int64_t s, int64_t d, bool vector) : type(t), shape{b, s, d} {
     stride[2] = vector ? 1 : 2;
-    stride[1] = vector ? d + 8 : 2 * d + 1;
+    stride[1] = vector ? (d + 7) / 8 * 8 + 8 : 2 * d + 1;
     stride[0] = stride[1] * s + (vector ? 16 : 3);
     bytes.resize(static_cast<size_t>((stride[0] * b + 2 * kGuard) * size_of(t)) + 16);
     for (int64_t i = 0; i < stride[0] * b + 2 * kGuard; ++i) store(t, at(i - kGuard), std::nan(""));
