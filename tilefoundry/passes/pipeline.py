@@ -195,7 +195,7 @@ def _guarded_load(rings: list[_Ring], names: Names, pipe: Var, loop: For, at: Di
 
 def _ring_type(tile: TensorType, stages: int) -> TensorType:
     assert isinstance(tile.layout, Layout) and tile.layout.strides is not None
-    stride = storage_bytes(tile) * 8 // tile.dtype.bits
+    stride = storage_bytes(tile) * 8 // tile.dtype.storage_bits
     shape = (stages, *tile.shape)
     return TensorType(shape, tile.dtype, Layout(shape, (stride, *tile.layout.strides)), tile.storage)
 

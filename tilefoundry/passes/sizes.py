@@ -13,4 +13,4 @@ def storage_bytes(type_: TensorType) -> int:
     assert isinstance(type_.layout, Layout)
     span = cosize(type_.layout)
     assert isinstance(span, int)
-    return -(-span * type_.dtype.bits // 8 // ALIGNMENT) * ALIGNMENT
+    return -(-span * type_.dtype.storage_bits // 8 // ALIGNMENT) * ALIGNMENT

@@ -47,7 +47,7 @@ def test_float_dtypes(name, bits, parts):
 def test_other_dtypes_and_unknown_names():
     assert DType.i32.range == (-(2**31), 2**31 - 1)
     assert DType.u8.range == (0, 255)
-    assert DType.bool.bits == 1
+    assert (DType.bool.bits, DType.bool.storage_bits, DType.f4e2m1.storage_bits) == (1, 8, 4)
     assert not DType.bool.is_integer
     with pytest.raises(ValueError, match=r"unknown dtype 'float32'(.|\n)*f32"):
         DType.from_name("float32")
@@ -88,6 +88,8 @@ def test_extents_are_stored_in_normal_form():
         ),
         (lambda: make_tensor_type((4,), storage=None), "storage must be given"),
         (lambda: TupleType((3,)), "tuple of types"),
+        (lambda: TensorType((Var("x", make_tensor_type((2,), "i64")),), DType.f32), "must be a scalar integer"),
+        (lambda: TensorType((Var("x", TensorType.scalar("f32")),), DType.f32), "must be a scalar integer"),
     ],
 )
 def test_malformed_types_are_refused(make, words):

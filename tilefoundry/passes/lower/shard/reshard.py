@@ -109,7 +109,7 @@ def _to_shared(ctx: Lowering, call: Call, source: Expr, value: Value, to: Tensor
 
 def padded(type_: TensorType, row_padding_bytes: int = 16) -> TensorType:
     """The tile as it lies in shared memory: rows 16-byte aligned and padded, so that a column meets different banks."""
-    per_chunk = row_padding_bytes * 8 // type_.dtype.bits
+    per_chunk = row_padding_bytes * 8 // type_.dtype.storage_bits
     strides: list[ShapeDim] = []
     step = 1
     for position, extent in enumerate(reversed(type_.shape)):
