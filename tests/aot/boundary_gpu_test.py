@@ -1,18 +1,22 @@
 """The boundary of a CUDA entry, on a GPU: streams, devices, graphs, threads, errors.
 
-With TILEFOUNDRY_KERNELS the library ``axpy.so`` is taken from that folder, else it is compiled here.
+With TILEFOUNDRY_KERNELS the libraries are taken from that folder, else they are compiled here.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
 
+from tilefoundry.codegen.host import emit_host
+from tilefoundry.codegen.unit import LinkableModule
 from tilefoundry.diagnostics import LaunchError
 from tilefoundry.driver.axpy_units import axpy_module
 from tilefoundry.driver.options import CompilerOptions
@@ -25,15 +29,19 @@ from tilefoundry.target import CudaTarget
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA GPU")
 
 
+def library(module: LinkableModule, folder: Path) -> CompiledModule:
+    """The library of this module, prebuilt or compiled into `folder`."""
+    name = module.entry.name
+    built = os.environ.get("TILEFOUNDRY_KERNELS")
+    path = (
+        Path(built) / f"{name}.so" if built else write_artifact(module, CompilerOptions(), folder, name, {"sm_90a": ""})
+    )
+    return load_linked_module(read_artifact(path))
+
+
 @pytest.fixture(scope="module")
 def axpy(tmp_path_factory: pytest.TempPathFactory) -> CompiledModule:
-    built = os.environ.get("TILEFOUNDRY_KERNELS")
-    if built:
-        return load_linked_module(read_artifact(Path(built) / "axpy.so"))
-    folder = tmp_path_factory.mktemp("axpy")
-    return load_linked_module(
-        read_artifact(write_artifact(axpy_module(CudaTarget()), CompilerOptions(), folder, "axpy", {"sm_90a": ""}))
-    )
+    return library(axpy_module(CudaTarget()), tmp_path_factory.mktemp("axpy"))
 
 
 def x(*shape: int) -> torch.Tensor:
@@ -137,18 +145,15 @@ def test_each_call_runs_on_its_tensors_device(axpy: CompiledModule) -> None:
 
 
 def test_a_launch_error_names_the_kernel(tmp_path: Path) -> None:
-    built = os.environ.get("TILEFOUNDRY_KERNELS")
-    if not built:
-        pytest.skip("the library that asks for too much shared memory is prebuilt")
-    greedy = load_linked_module(read_artifact(Path(built) / "greedy.so"))
+    module = axpy_module(CudaTarget(), "greedy")
+    units = tuple(dataclasses.replace(unit, shared_bytes=999999) for unit in module.units)
+    greedy = library(dataclasses.replace(module, units=units, host_source=emit_host(units, CudaTarget())), tmp_path)
     with pytest.raises(LaunchError, match="kernel 'greedy' on cuda:0: 999999 bytes of shared memory: CUDA_ERROR"):
         greedy(2.0, x(2, 2), x(2, 2))
 
 
 def measure(call: Callable[[], object], count: int = 20000) -> float:
     """Seconds for one call on the host, launches included."""
-    import time
-
     for _ in range(200):
         call()
     torch.cuda.synchronize()
