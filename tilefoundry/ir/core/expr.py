@@ -49,6 +49,11 @@ class Expr:
         """What equality compares, sub-expressions included."""
         raise NotImplementedError
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # built anew: the cached hash holds in this process only
+        fields = dataclasses.fields(self)  # type: ignore[arg-type]  # every subclass is a dataclass
+        return type(self), tuple(getattr(self, f.name) for f in fields)
+
     def __hash__(self) -> int:
         return self._hash
 

@@ -26,9 +26,11 @@ def factor_extent(extent: Dim, units: Sequence[Dim]) -> tuple[Dim, ...]:
         return tuple(units)
     left = dim_mod(extent, count)
     if left != 0:
-        reason = "does not divide into" if isinstance(left, int) else "cannot prove that it divides into"
+        what = f"extent {format_dim(extent)}"
+        into = f"into {format_dim(count)} units"
+        static = isinstance(left, int)
         raise WrongValueError(
-            f"extent {format_dim(extent)} {reason} {format_dim(count)} units",
+            f"{what} does not divide {into}" if static else f"cannot prove that {what} divides {into}",
             remedy="pad the extent, or use a mesh axis that divides it",
         )
     return (*units, dim_floordiv(extent, count))

@@ -55,6 +55,9 @@ class DType:
         """Whether this is an integer type (bool is not)."""
         return isinstance(self, IntegerDType)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return DType.from_name, (self.name,)  # copies and pickles stay singletons
+
     @property
     def storage_bits(self) -> int:
         """The size of one element in a buffer: a bool takes a byte there, types below a byte are packed."""

@@ -1,3 +1,6 @@
+import copy
+import pickle
+
 import pytest
 
 from tilefoundry.ir.core import Constant, ScalarPat, TensorPat, Var
@@ -55,6 +58,15 @@ def test_other_dtypes_and_unknown_names():
         DType.from_name(3)
     with pytest.raises(TypeError):
         iter(DType)
+
+
+def test_types_survive_pickling_and_dtypes_stay_singletons():
+    t = make_tensor_type((N * 2 + 1, 4), "bf16", "smem", Layout((N * 2 + 1, 4), (4, 1)))
+    again = pickle.loads(pickle.dumps(t))
+    assert again == t
+    assert hash(again) == hash(t)
+    assert again.dtype is DType.bf16
+    assert copy.deepcopy(DType.f32) is DType.f32
 
 
 def test_storage_names_are_exact():
