@@ -1,4 +1,7 @@
 // cpu::launch: CTAs over threads, fibres, barriers, divergence, failures.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -180,6 +183,23 @@ TEST(Launch, FromSeveralThreadsAtOnce) {
   }
   for (auto& caller : callers) caller.join();
   EXPECT_EQ(total, 4 * 25 * 7 * kThreads);
+}
+
+TEST(Launch, InAForkedChild) {
+  launch(8, 0, [] {});  // the pool's threads exist, and the child will not have them
+  pid_t const child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    std::atomic<int> count{0};
+    launch(50, 0, [&] {
+      ops::sync<SyncKind::cta>();
+      ++count;
+    });
+    _exit(count == 50 * kThreads ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
 TEST(Workers, TheVariableIsReadAndChecked) {

@@ -194,6 +194,11 @@ TEST(Reduce, AWorkspaceServesTheNextReductionAtOnce) {
   using Src = ShardLayout<Layout<Shape<_2, Int<128>>, Stride<_1, _0>>, cute::tuple<S<1>>, M>;
   using Dst = ShardLayout<Layout<Shape<_2, _1>, Stride<_1, _0>>, cute::tuple<B>, M>;
   check<Sum, float, 2, 128, 1, true, Src, Dst>(1000);
+  // Without exchanges among lanes nothing but the workspace's own barriers keeps warps apart.
+  using Warps = Mesh<Layout<Shape<_4, _32>, Stride<_32, _1>>, kThread>;
+  using Rows = ShardLayout<Layout<Shape<_4, _3>, Stride<_0, _1>>, cute::tuple<S<0>, B>, Warps>;
+  using Row = ShardLayout<Layout<Shape<_1, _3>, Stride<_0, _1>>, cute::tuple<B, B>, Warps>;
+  check<Sum, float, 4, 3, 0, true, Rows, Row>(1000);
 }
 
 TEST(Reduce, OtherKinds) {
