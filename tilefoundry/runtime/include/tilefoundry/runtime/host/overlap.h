@@ -2,7 +2,6 @@
 // yes.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
 #include "tilefoundry/runtime/host/bound.h"
@@ -12,12 +11,14 @@ namespace tilefoundry::host {
 /// Whether two elements of one tensor may share an address: a stride must step over all that smaller strides
 /// reach.
 inline bool overlaps_itself(const Bound& t) {
-  int order[kMaxRank];
+  int order[kMaxRank];  // axes by stride, ascending
   int count = 0;
   for (int k = 0; k < t.rank; ++k) {
-    if (t.shape[k] != 1) order[count++] = k;
+    if (t.shape[k] == 1) continue;
+    int place = count++;
+    for (; place > 0 && t.strides[order[place - 1]] > t.strides[k]; --place) order[place] = order[place - 1];
+    order[place] = k;
   }
-  std::sort(order, order + count, [&](int a, int b) { return t.strides[a] < t.strides[b]; });
   int64_t reach = 0;  // largest offset of the axes so far
   for (int n = 0; n < count; ++n) {
     const int k = order[n];
