@@ -1,6 +1,7 @@
 """Types, layouts, meshes, ops, functions, Module: pure data and rules, no tensor library.
 
-`core` is imported first: it fixes the order in which `dims`, `shard` and `types`, which build on each other, come up.
+The printer (`tilefoundry.ir.text`) and TIR (`tilefoundry.ir.tir`) are imported where they are used. `core` comes first:
+it fixes the order in which `dims`, `shard` and `types`, which build on each other, come up.
 """
 
 from tilefoundry.ir.core import (
@@ -31,7 +32,6 @@ from tilefoundry.ir.shard import (
     Split,
     Topology,
 )
-from tilefoundry.ir.text import canonical_module_text
 from tilefoundry.ir.types import CallableType, DType, StorageKind, TensorType, TupleType, Type, UnitType
 from tilefoundry.ir.verify import verify_function, verify_module
 
@@ -68,7 +68,6 @@ __all__ = [
     "UnaryKind",
     "UnitType",
     "Var",
-    "canonical_module_text",
     "ceildiv",
     "evaluate_dim",
     "normalize_dim",
