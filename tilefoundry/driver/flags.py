@@ -50,6 +50,8 @@ def cpu_kernel(
     """
     flags = [*_SHARED_OBJECT, f"-O{options.optimization_level}", _MARCH[target.isa]]
     flags += ["-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math"]
+    if options.optimization_level > 0:
+        flags.append("-DNDEBUG")  # without it the runtime poisons shared memory before every CTA
     if options.fast_math:
         flags.append("-ffast-math")
     if options.line_info:
