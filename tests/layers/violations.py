@@ -19,7 +19,7 @@ def sources(root: Path) -> list[Path]:
 
 def is_test(file: Path) -> bool:
     """Whether a file is only there for tests, which may look at other layers."""
-    return file.name.endswith(("_test.py", "_testing.py")) or file.name == "conftest.py"
+    return file.name.endswith("_test.py") or file.name in ("conftest.py", "testing.py")
 
 
 def violations(root: Path) -> list[str]:
