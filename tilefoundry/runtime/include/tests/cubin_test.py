@@ -1,10 +1,11 @@
 """What the attention kernel compiles to: tensor core instructions fed by ldmatrix and cp.async, registers only."""
 
 import re
+from pathlib import Path
 
 import pytest
 
-from tests.cuda_toolchain.toolkit import RUNFILES, run
+from tests.cuda_toolchain.toolkit import RUNFILES, TOOLKIT, run
 
 _FOLDER = RUNFILES / "_main/tilefoundry/runtime/include/tests"
 
@@ -25,3 +26,27 @@ def test_no_stack(arch: str) -> None:
     usage = run("cuobjdump", "-res-usage", _FOLDER / f"attention_{arch}.cubin")
     found = dict(re.findall(r"Function (\w+):\s+REG:\d+ STACK:(\d+)", usage))
     assert found == {"attention__vector": "0", "attention__general": "0"}
+
+
+_CALLER = """
+#include <tilefoundry/runtime.h>
+namespace tilefoundry {{ inline namespace TILEFOUNDRY_UNIT {{
+{attribute} void call() {{ ops::sync<SyncKind::cta>(); }}
+}} }}
+"""
+
+
+def _compile(attribute: str, folder: Path) -> None:
+    source = folder / "caller.cu"
+    source.write_text(_CALLER.format(attribute=attribute))
+    includes = [RUNFILES / "tilefoundry_cutlass/include", TOOLKIT / "include", TOOLKIT / "include/cccl"]
+    system = [flag for path in includes for flag in ("-isystem", path)]
+    ours = RUNFILES / "_main/tilefoundry/runtime/include"
+    options = ["-std=c++17", "-arch=sm_90a", "-DTILEFOUNDRY_TARGET_CUDA=1", "-c", "-objtemp", "-noprof"]
+    run("nvcc", *options, "-I", ours, *system, source, "-o", folder / "caller.o")
+
+
+def test_ops_are_for_device_code(tmp_path: Path) -> None:
+    _compile("__device__", tmp_path)
+    with pytest.raises(AssertionError, match="calling a __device__ function.*from a __host__ function"):
+        _compile("", tmp_path)

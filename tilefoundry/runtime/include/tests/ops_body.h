@@ -1,5 +1,6 @@
-// A kernel that runs the ops whose CUDA tiers differ from the CPU's code and records what every instance
-// holds after each. All values are exact in f32, so that both targets must record the same bits.
+// A kernel that runs the ops on both targets and records what every instance
+// holds after each. All values are exact, or rounded coarsely, so that both targets must record the same
+// bits.
 #include <tilefoundry/runtime.h>
 
 namespace tilefoundry {
@@ -146,6 +147,73 @@ TILEFOUNDRY_DEVICE void check_cast(Recorder& record) {
   record(y);
 }
 
+using EightEach = ShardLayout<Layout<Shape<Int<128>, _8>, Stride<_0, _1>>, cute::tuple<S<0>>, Linear>;
+
+/// An op on values in (0, 4], and on negative ones where it has results; rounded, because the last bits may
+/// differ.
+template <class T, class Op>
+TILEFOUNDRY_DEVICE void check_unary(Op op, bool negative, Recorder& record) {
+  auto x = register_tensor<T>(Matrix<128, 8>{}, EightEach{});
+  for (int i = 0; i < 8; ++i) {
+    float const value = static_cast<float>(program_id<TopologyScope::thread>() * 8 + i + 1) * 0.00390625f;
+    x.data()[i] = convert<T>(negative && i % 2 ? -value : value);
+  }
+  ops::unary(op, x, x);
+  ops::binary(op::mul{}, x, 16.f, x);
+  ops::unary(op::round{}, x, x);
+  record(x);
+}
+
+template <class T>
+TILEFOUNDRY_DEVICE void check_unaries(Recorder& record) {
+  check_unary<T>(op::neg{}, true, record);
+  check_unary<T>(op::abs{}, true, record);
+  check_unary<T>(op::relu{}, true, record);
+  check_unary<T>(op::exp{}, true, record);
+  check_unary<T>(op::exp2{}, true, record);
+  check_unary<T>(op::log{}, false, record);
+  check_unary<T>(op::log2{}, false, record);
+  check_unary<T>(op::sqrt{}, false, record);
+  check_unary<T>(op::rsqrt{}, false, record);
+  check_unary<T>(op::square{}, true, record);
+  check_unary<T>(op::sin{}, true, record);
+  check_unary<T>(op::cos{}, true, record);
+  check_unary<T>(op::tanh{}, true, record);
+  check_unary<T>(op::erf{}, true, record);
+  check_unary<T>(op::sigmoid{}, true, record);
+  check_unary<T>(op::ceil{}, true, record);
+  check_unary<T>(op::floor{}, true, record);
+}
+
+template <class T, class Out, class Op>
+TILEFOUNDRY_DEVICE void check_binary(Op op, Recorder& record) {
+  auto x = register_tensor<T>(Matrix<128, 8>{}, EightEach{});
+  auto y = register_tensor<T>(Matrix<128, 8>{}, EightEach{});
+  auto z = register_tensor<Out>(Matrix<128, 8>{}, EightEach{});
+  for (int i = 0; i < 8; ++i) {
+    int const n = program_id<TopologyScope::thread>() * 8 + i;
+    x.data()[i] = convert<T>(n % 41 - 20);
+    y.data()[i] = convert<T>(n % 2 ? n % 7 + 1 : -(n % 5) - 1);
+  }
+  ops::binary(op, x, y, z);
+  record(z);
+}
+
+template <class T>
+TILEFOUNDRY_DEVICE void check_binaries(Recorder& record) {
+  check_binary<T, T>(op::add{}, record);
+  check_binary<T, T>(op::sub{}, record);
+  check_binary<T, T>(op::mul{}, record);
+  check_binary<T, T>(op::div{}, record);
+  check_binary<T, T>(op::floor_div{}, record);
+  check_binary<T, T>(op::mod{}, record);
+  check_binary<T, T>(op::min{}, record);
+  check_binary<T, T>(op::max{}, record);
+  check_binary<T, bool>(op::eq{}, record);
+  check_binary<T, bool>(op::lt{}, record);
+  check_binary<T, bool>(op::ge{}, record);
+}
+
 template <bool Vector>
 TILEFOUNDRY_DEVICE void body(Args const& args) {
   Recorder record{static_cast<float*>(args.log.data)};
@@ -180,6 +248,14 @@ TILEFOUNDRY_DEVICE void body(Args const& args) {
   check_cast<double, bfloat16_t>(record);
   check_cast<int64_t, half_t>(record);
   check_cast<bfloat16_t, bool>(record);
+  check_unaries<float>(record);
+  check_unaries<double>(record);
+  check_unaries<half_t>(record);
+  check_binaries<float>(record);
+  check_binaries<bfloat16_t>(record);
+  check_binaries<int32_t>(record);
+  check_binaries<int64_t>(record);
+  check_binaries<uint8_t>(record);
 }
 
 }  // namespace opcheck

@@ -31,6 +31,15 @@ TILEFOUNDRY_DEVICE void check_divisor(T divisor) {
 }
 
 template <class T>
+TILEFOUNDRY_DEVICE bool is_negative(T x) {
+  if constexpr (std::is_unsigned<T>::value) {
+    return false;
+  } else {
+    return x < T(0);
+  }
+}
+
+template <class T>
 TILEFOUNDRY_DEVICE T truncated_div(T a, T b) {
   check_divisor(b);
   if constexpr (std::is_signed<T>::value) {
@@ -82,7 +91,8 @@ struct floor_div {
   TILEFOUNDRY_DEVICE T operator()(T a, T b) const {
     if constexpr (std::is_integral<T>::value) {
       T const q = detail::truncated_div(a, b);
-      return static_cast<T>(b != T(-1) && a % b != T(0) && (a < T(0)) != (b < T(0)) ? q - 1 : q);
+      return static_cast<T>(
+          b != T(-1) && a % b != T(0) && detail::is_negative(a) != detail::is_negative(b) ? q - 1 : q);
     } else {
       return std::floor(a / b);
     }
@@ -95,12 +105,12 @@ struct mod {
   TILEFOUNDRY_DEVICE T operator()(T a, T b) const {
     if constexpr (std::is_integral<T>::value) {
       detail::check_divisor(b);
-      if (std::is_signed<T>::value && b == T(-1)) return T(0);
+      if (std::is_signed<T>::value && b == T(-1)) return T(0);  // traps on x86 for the least value
       T const r = static_cast<T>(a % b);
-      return static_cast<T>(r != T(0) && (r < T(0)) != (b < T(0)) ? r + b : r);
+      return static_cast<T>(r != T(0) && detail::is_negative(r) != detail::is_negative(b) ? r + b : r);
     } else {
       T const r = std::fmod(a, b);
-      return r != T(0) && (r < T(0)) != (b < T(0)) ? r + b : r;
+      return r != T(0) && detail::is_negative(r) != detail::is_negative(b) ? r + b : r;
     }
   }
 };
@@ -137,7 +147,7 @@ struct min {
 
 TILEFOUNDRY_UNARY_OP(identity, x)
 TILEFOUNDRY_UNARY_OP(square, mul{}(x, x))
-TILEFOUNDRY_UNARY_OP(relu, x < T(0) ? T(0) : x)
+TILEFOUNDRY_UNARY_OP(relu, detail::is_negative(x) ? T(0) : x)
 TILEFOUNDRY_UNARY_OP(logical_not, !x)
 TILEFOUNDRY_UNARY_OP(exp, std::exp(x))
 TILEFOUNDRY_UNARY_OP(exp2, std::exp2(x))
@@ -179,7 +189,7 @@ struct abs {
     if constexpr (std::is_floating_point<T>::value) {
       return std::fabs(x);
     } else {
-      return x < T(0) ? neg{}(x) : x;
+      return detail::is_negative(x) ? neg{}(x) : x;
     }
   }
 };
