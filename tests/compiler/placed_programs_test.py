@@ -63,6 +63,38 @@ def test_matmul(k: int, dtype: str) -> None:
         compare(module, a, b, bounds=[bound])
 
 
+def test_two_outputs_of_one_loop() -> None:
+    kernel = tilefoundry.jit(programs.TwoOutputs, target="cpu")
+    for rows in (1, 7):
+        x, w = torch.randint(-9, 9, (rows, 128)).float(), torch.randint(-9, 9, (128,)).float()
+        y, z = kernel(x, 2.0, w)
+        assert torch.equal(y, 2 * x * w) and torch.equal(z, (2 * x * w).sum(1, keepdim=True))
+
+
+def test_two_axes_of_a_grid() -> None:
+    for rows, columns in ((1, 1), (19, 21), (64, 48)):
+        x = torch.randn(rows, columns).half()
+        assert torch.equal(tilefoundry.jit(programs.Grid, target="cpu")(x), x.abs() + 1.5)
+
+
+def test_integers() -> None:
+    x, y = torch.randint(-99, 99, (64,), dtype=torch.int32), torch.randint(-99, 99, (64,))
+    expected = torch.where(x < y, x // 3, (y % 5).int())
+    assert torch.equal(tilefoundry.jit(programs.Integers, target="cpu")(x, y), expected)
+
+
+def test_reduction_along_the_axis_over_warps() -> None:
+    x = torch.randn(64, 16).bfloat16()
+    assert torch.equal(tilefoundry.jit(programs.ColumnMax, target="cpu")(x), x.amax(0, keepdim=True))
+
+
+def test_pipelined_loop_inside_a_spread_loop() -> None:
+    kernel = tilefoundry.jit(programs.RowSumsInTiles, target="cpu")
+    for rows, columns in ((1, 1), (5, 200), (2, 64)):
+        x = torch.randint(-99, 99, (rows, columns)).float()
+        assert torch.equal(kernel(x), x.sum(1, keepdim=True))
+
+
 def test_carries_that_exchange_places() -> None:
     x, y = torch.ones(1, 64), 2 * torch.ones(1, 64)
     for rounds, expected in ((0, (1, 2)), (1, (2, 3)), (4, (8, 13))):

@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 from tilefoundry import DimVar, Mesh, Topology, func, module
-from tilefoundry.dsl import ReduceKind, Tensor, tf, tile
+from tilefoundry.dsl import ConstTensor, ReduceKind, Tensor, tf, tile
 from tilefoundry.ir.core.module import Module
 from tilefoundry.target import CudaTarget
 
 TARGET = CudaTarget("nvidia.h200_sxm")
 M = DimVar("M", 1, 1 << 20)
+N = DimVar("N", 1, 1 << 20)
 G = DimVar("G", 1, 1 << 20)
 
 
@@ -119,3 +120,77 @@ def row_sums(warps: int) -> Module:
             return out
 
     return Sums
+
+
+@module(entry="two", target=TARGET, topologies=(Topology("cta", G), Topology("thread", 64)))
+class TwoOutputs:
+    """Rows scaled by a scalar and by weights, and their sums: two outputs of one loop."""
+
+    @func
+    def two(
+        x: Tensor[(M, 128), "f32"], alpha: Tensor[(), "f32"], w: ConstTensor[(128,), "f32"]
+    ) -> tuple[Tensor[(M, 128), "f32"], Tensor[(M, 1), "f32"]]:
+        with Mesh(("cta",), (G,), ("c",)) as cta, Mesh(("thread",), (2, 32), ("w", "l")) as t:
+            y = tf.zeros(Tensor[(M, 128), "f32"])
+            z = tf.zeros(Tensor[(M, 1), "f32"])
+            weights = tf.reshard(w, (32 @ t.l, 4), "rmem")
+            for i in tile(M, 2) @ cta.c:
+                r = tf.reshard(x[i], (2 @ t.w, 32 @ t.l, 4), "rmem") * alpha * weights
+                y = tf.insert_slice(y, r, (i, 0))
+                z = tf.insert_slice(z, tf.reduce(r, (-1,), True, ReduceKind.SUM), (i, 0))
+        return y, z
+
+
+@module(entry="grid", target=TARGET, topologies=(Topology("cta", 6), Topology("thread", 32)))
+class Grid:
+    """Tiles spread over the two axes of a grid of 2 x 3 CTAs."""
+
+    @func
+    def grid(x: Tensor[(M, N), "f16"]) -> Tensor[(M, N), "f16"]:
+        with Mesh(("cta",), (2, 3), ("a", "b")) as cta, Mesh(("thread",), (4, 8), ("p", "q")) as t:
+            y = tf.zeros(Tensor[(M, N), "f16"])
+            for i in tile(M, 8) @ cta.a:
+                for j in tile(N, 8) @ cta.b:
+                    r = tf.reshard(x[i, j], (4 @ t.p, 2, 8 @ t.q), "rmem")
+                    y = tf.insert_slice(y, tf.abs(r) + 1.5, (i, j))
+        return y
+
+
+@module(entry="integers", target=TARGET, topologies=(Topology("cta", 1), Topology("thread", 32)))
+class Integers:
+    """Floor division and modulus of integers of both signs, chosen by a comparison."""
+
+    @func
+    def integers(x: Tensor[(64,), "i32"], y: Tensor[(64,), "i64"]) -> Tensor[(64,), "i32"]:
+        with Mesh(("thread",), (32,), ("l",)) as t:
+            a = tf.reshard(x, (32 @ t.l, 2), "rmem")
+            b = tf.cast(tf.reshard(y, (32 @ t.l, 2), "rmem"), "i32")
+            return tf.reshard(tf.where(a < b, a // 3, b % 5), (32 @ t.l, 2), "gmem")
+
+
+@module(entry="column_max", target=TARGET, topologies=(Topology("cta", 1), Topology("thread", 128)))
+class ColumnMax:
+    """A reduction along the axis that is spread over warps, while the other one is kept."""
+
+    @func
+    def column_max(x: Tensor[(64, 16), "bf16"]) -> Tensor[(1, 16), "bf16"]:
+        with Mesh(("thread",), (16, 8), ("r", "c")) as t:
+            a = tf.reshard(x, (16 @ t.r, 4, 8 @ t.c, 2), "rmem")
+            return tf.reshard(tf.reduce(a, (0,), True, ReduceKind.MAX), (1, 8 @ t.c, 2), "gmem")
+
+
+@module(entry="row_sums_in_tiles", target=TARGET, topologies=(Topology("cta", G), Topology("thread", 32)))
+class RowSumsInTiles:
+    """A pipelined loop over the columns inside a loop over the rows; both extents are symbolic."""
+
+    @func
+    def row_sums_in_tiles(x: Tensor[(M, N), "f32"]) -> Tensor[(M, 1), "f32"]:
+        with Mesh(("cta",), (G,), ("c",)) as cta, Mesh(("thread",), (32,), ("t",)) as t:
+            y = tf.zeros(Tensor[(M, 1), "f32"])
+            for i in tile(M, 2) @ cta.c:
+                s = tf.reshard(tf.zeros(Tensor[(2, 64), "f32"]), (2, 32 @ t.t, 2), "rmem")
+                for j in tile(N, 64):
+                    staged = tf.reshard(x[i, j], (2, 64), "smem")
+                    s = s + tf.reshard(staged, (2, 32 @ t.t, 2), "rmem")
+                y = tf.insert_slice(y, tf.reduce(s, (-1,), True, ReduceKind.SUM), (i, 0))
+        return y

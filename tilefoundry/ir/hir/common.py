@@ -50,8 +50,12 @@ def normalize_axes(axes: Sequence[int], rank: int) -> tuple[int, ...]:
 
 
 def merge_storage(ctx: TypeContext, types: Sequence[TensorType]) -> StorageKind:
-    """The storage of the result: concrete storages must agree, umat abstains."""
-    concrete = sorted({t.storage for t in types} - {StorageKind.UMAT})
+    """The storage of the result: concrete storages must agree; umat abstains, and so does a scalar beside a tensor.
+
+    A rank-0 parameter reaches every instance by value, whatever memory it is declared in.
+    """
+    tensors = [t for t in types if t.rank] or types
+    concrete = sorted({t.storage for t in tensors} - {StorageKind.UMAT})
     if len(concrete) > 1:
         ctx.error(
             f"operands have conflicting storage: {', '.join(map(str, concrete))}",
