@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from tilefoundry.ir.core import Constant as Constant
     from tilefoundry.ir.core import Op as Op
     from tilefoundry.ir.core import Var as Var
+    from tilefoundry.ir.shard import LayoutBase as LayoutBase
     from tilefoundry.ir.types import TensorType as TensorType
     from tilefoundry.ir.types import TupleType as TupleType
     from tilefoundry.ir.types import Type as Type
@@ -62,6 +63,7 @@ _HOMES = {
     ),
     "tilefoundry.evaluator.evaluate": ("evaluate",),
     "tilefoundry.ir.core": ("Call", "Constant", "Op", "Var"),
+    "tilefoundry.ir.shard": ("LayoutBase",),
     "tilefoundry.ir.types": ("TensorType", "TupleType", "Type"),
     "tilefoundry.python": ("func", "module"),
     "tilefoundry.runtime": ("check",),
