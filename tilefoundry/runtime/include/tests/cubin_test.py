@@ -42,8 +42,9 @@ def _compile(attribute: str, folder: Path) -> None:
     includes = [RUNFILES / "tilefoundry_cutlass/include", TOOLKIT / "include", TOOLKIT / "include/cccl"]
     system = [flag for path in includes for flag in ("-isystem", path)]
     ours = RUNFILES / "_main/tilefoundry/runtime/include"
-    options = ["-std=c++17", "-arch=sm_90a", "-DTILEFOUNDRY_TARGET_CUDA=1", "-c", "-objtemp", "-noprof"]
-    run("nvcc", *options, "-I", ours, *system, source, "-o", folder / "caller.o")
+    # As far as the C++ for the host compiler: -cubin would not look at host functions.
+    options = ["-std=c++17", "-arch=sm_90a", "-DTILEFOUNDRY_TARGET_CUDA=1", "-cuda", "-objtemp", "-noprof"]
+    run("nvcc", *options, "-I", ours, *system, source, "-o", folder / "caller.ii")
 
 
 def test_ops_are_for_device_code(tmp_path: Path) -> None:
