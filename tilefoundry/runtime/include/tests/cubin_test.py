@@ -36,18 +36,18 @@ namespace tilefoundry {{ inline namespace TILEFOUNDRY_UNIT {{
 """
 
 
-def _compile(attribute: str, folder: Path) -> None:
+def _compile(attribute: str, phase: str, folder: Path) -> None:
     source = folder / "caller.cu"
     source.write_text(_CALLER.format(attribute=attribute))
     includes = [RUNFILES / "tilefoundry_cutlass/include", TOOLKIT / "include", TOOLKIT / "include/cccl"]
     system = [flag for path in includes for flag in ("-isystem", path)]
     ours = RUNFILES / "_main/tilefoundry/runtime/include"
-    # As far as the C++ for the host compiler: -cubin would not look at host functions.
-    options = ["-std=c++17", "-arch=sm_90a", "-DTILEFOUNDRY_TARGET_CUDA=1", "-cuda", "-objtemp", "-noprof"]
-    run("nvcc", *options, "-I", ours, *system, source, "-o", folder / "caller.ii")
+    options = ["-std=c++17", "-arch=sm_90a", "-DTILEFOUNDRY_TARGET_CUDA=1", phase, "-objtemp", "-noprof"]
+    run("nvcc", *options, "-I", ours, *system, source, "-o", folder / "caller.out")
 
 
 def test_ops_are_for_device_code(tmp_path: Path) -> None:
-    _compile("__device__", tmp_path)
+    _compile("__device__", "-cubin", tmp_path)
     with pytest.raises(AssertionError, match="calling a __device__ function.*from a __host__ function"):
-        _compile("", tmp_path)
+        # -cubin does not look at host functions.
+        _compile("", "-cuda", tmp_path)
