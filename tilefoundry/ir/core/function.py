@@ -29,7 +29,7 @@ class Function(CallTarget):
 
     name: str
     params: tuple[Var, ...]
-    body: Expr | None
+    body: Expr | None = field(repr=False)  # a DAG: its repr would print shared parts again and again
     return_type: Type
     specializations: tuple[DimVarRangePat, ...] = ()
     variants: tuple[Function, ...] = ()
