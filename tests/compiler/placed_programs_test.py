@@ -79,7 +79,8 @@ def test_two_axes_of_a_grid() -> None:
 
 def test_integers() -> None:
     x, y = torch.randint(-99, 99, (64,), dtype=torch.int32), torch.randint(-99, 99, (64,))
-    expected = torch.where(x < y, x // 3, (y % 5).int())
+    odd = (x % 2 == 1) | ~(x < y)
+    expected = torch.where((x < y) & odd, x // 3, (y % 5).int())
     assert torch.equal(tilefoundry.jit(programs.Integers, target="cpu")(x, y), expected)
 
 
@@ -93,6 +94,16 @@ def test_pipelined_loop_inside_a_spread_loop() -> None:
     for rows, columns in ((1, 1), (5, 200), (2, 64)):
         x = torch.randint(-99, 99, (rows, columns)).float()
         assert torch.equal(kernel(x), x.sum(1, keepdim=True))
+
+
+def test_names_that_cpp_uses_itself() -> None:
+    tensors = [torch.randn(64) for _ in range(4)]
+    assert torch.equal(tilefoundry.jit(programs.Names, target="cpu")(*tensors), sum(tensors[1:], tensors[0]))
+
+
+def test_a_loop_as_long_as_the_row_of_the_loop_around_it() -> None:
+    x = torch.randint(-99, 99, (9, 32)).float()
+    assert torch.equal(tilefoundry.jit(programs.Triangle, target="cpu")(x), x.cumsum(0))
 
 
 def test_carries_that_exchange_places() -> None:

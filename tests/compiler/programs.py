@@ -165,7 +165,8 @@ class Integers:
         with Mesh(("thread",), (32,), ("l",)) as t:
             a = tf.reshard(x, (32 @ t.l, 2), "rmem")
             b = tf.cast(tf.reshard(y, (32 @ t.l, 2), "rmem"), "i32")
-            return tf.reshard(tf.where(a < b, a // 3, b % 5), (32 @ t.l, 2), "gmem")
+            odd = (a % 2 == 1) or not (a < b)
+            return tf.reshard(tf.where(a < b and odd, a // 3, b % 5), (32 @ t.l, 2), "gmem")
 
 
 @module(entry="column_max", target=TARGET, topologies=(Topology("cta", 1), Topology("thread", 128)))
@@ -193,4 +194,39 @@ class RowSumsInTiles:
                     staged = tf.reshard(x[i, j], (2, 64), "smem")
                     s = s + tf.reshard(staged, (2, 32 @ t.t, 2), "rmem")
                 y = tf.insert_slice(y, tf.reduce(s, (-1,), True, ReduceKind.SUM), (i, 0))
+        return y
+
+
+@module(entry="names", target=TARGET, topologies=(Topology("cta", 1), Topology("thread", 32)))
+class Names:
+    """Names that C++, its library or the generated text use themselves."""
+
+    @func
+    def names(
+        Vector: Tensor[(64,), "f32"],
+        INT_MAX: Tensor[(64,), "f32"],
+        new: Tensor[(64,), "f32"],
+        a__b: Tensor[(64,), "f32"],
+    ) -> Tensor[(64,), "f32"]:
+        with Mesh(("thread",), (32,), ("t",)) as float:
+            args = tf.reshard(Vector, (32 @ float.t, 2), "rmem")
+            Shard0 = tf.reshard(INT_MAX, (32 @ float.t, 2), "rmem")
+            Int = tf.reshard(new, (32 @ float.t, 2), "rmem")
+            ops = tf.reshard(a__b, (32 @ float.t, 2), "rmem")
+            return tf.reshard(args + Shard0 + Int + ops, (32 @ float.t, 2), "gmem")
+
+
+@module(entry="triangle", target=TARGET, topologies=(Topology("cta", G), Topology("thread", 32)))
+class Triangle:
+    """Each row the sum of itself and all before it: a loop whose extent is the row of the loop around it."""
+
+    @func
+    def triangle(x: Tensor[(M, 32), "f32"]) -> Tensor[(M, 32), "f32"]:
+        with Mesh(("cta",), (G,), ("c",)) as cta, Mesh(("thread",), (32,), ("t",)) as t:
+            y = tf.zeros(Tensor[(M, 32), "f32"])
+            for i in range(M) @ cta.c:
+                s = tf.reshard(tf.zeros(Tensor[(32,), "f32"]), (32 @ t.t,), "rmem")
+                for j in range(i + 1):
+                    s = s + tf.reshard(x[j], (32 @ t.t,), "rmem")
+                y = tf.insert_slice(y, s, (i, 0))
         return y

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from tilefoundry import DimVar, Mesh, TileFoundryError, Topology, func, module
-from tilefoundry.dsl import Tensor, tf, tile
+from tilefoundry.dsl import ReduceKind, Tensor, tf, tile
 from tilefoundry.ir.core.module import Module
 from tilefoundry.passes import lower
 from tilefoundry.target import CudaTarget
@@ -146,6 +146,45 @@ def window_that_may_leave() -> Module:
     return P
 
 
+def lanes_of_seven() -> Module:
+    @module(entry="f", target=TARGET, topologies=(Topology("cta", 1), Topology("thread", 21)))
+    class P:
+        @func
+        def f(x: Tensor[(3, 14), "f32"]) -> Tensor[(3, 1), "f32"]:
+            with Mesh(("thread",), (3, 7), ("a", "b")) as t:
+                r = tf.reshard(x, (3 @ t.a, 7 @ t.b, 2), "rmem")
+                s = tf.reduce(r, (-1,), True, ReduceKind.SUM)  # <- here
+                return tf.reshard(s, (3 @ t.a, 1), "gmem")
+
+    return P
+
+
+def sum_over_ctas() -> Module:
+    @module(entry="f", target=TARGET, topologies=(Topology("cta", 4),))
+    class P:
+        @func
+        def f(x: Tensor[(4, 8), "f32"]) -> Tensor[(1, 8), "f32"]:
+            with Mesh(("cta",), (4,), ("c",)) as t:
+                r = tf.reshard(x, (4 @ t.c, 8), "rmem")
+                s = tf.reduce(r, (0,), True, ReduceKind.SUM)  # <- here
+                return tf.reshard(s, (1, 8), "gmem")
+
+    return P
+
+
+def reduction_to_rank_0() -> Module:
+    @module(entry="f", target=TARGET, topologies=LEVELS)
+    class P:
+        @func
+        def f(x: Tensor[(32,), "f32"]) -> Tensor[(), "f32"]:
+            with Mesh(("thread",), (32,), ("t",)) as t:
+                r = tf.reshard(x, (32 @ t.t,), "rmem")
+                s = tf.reduce(r, (0,), False, ReduceKind.SUM)
+                return tf.reshard(s, (), "gmem")  # <- here
+
+    return P
+
+
 TABLE: list[tuple[Build, str, str]] = [
     (elementwise_in_shared, "expected a value in registers, got a value in smem", "tf.reshard(x, <layout"),
     (product_of_registers, "expected a tile in shared memory", "'smem'"),
@@ -156,6 +195,9 @@ TABLE: list[tuple[Build, str, str]] = [
     (factors_that_differ, "directly", "go through shared memory"),
     (global_intermediate, "as the result of a function, not as an intermediate value", "keep the value in"),
     (result_in_registers, "a result lies in global memory, got rmem", "'gmem'"),
+    (lanes_of_seven, "spread over 7 threads at a distance of 1", "powers of two"),
+    (sum_over_ctas, "spread over 4 CTAs, which cannot exchange values", "spread it over threads"),
+    (reduction_to_rank_0, "a result of rank 0 cannot be compiled", "keepdim=True"),
     (window_that_may_leave, "cannot prove that the window of 1 at i + 1 stays inside axis 0", "index by i"),
 ]
 

@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from tilefoundry.codegen.host import emit_host
 from tilefoundry.codegen.unit import LinkableModule
-from tilefoundry.diagnostics import LaunchError
+from tilefoundry.diagnostics import ArgumentTypeError, ArgumentValueError, LaunchError
 from tilefoundry.driver.axpy_units import axpy_module
 from tilefoundry.driver.options import CompilerOptions
 from tilefoundry.driver.read_artifact import read_artifact
@@ -162,6 +163,24 @@ def test_size_one_axes_may_have_any_stride(axpy: CompiledModule) -> None:
 
 def test_a_negated_view_gives_the_resolved_value(axpy: CompiledModule) -> None:
     assert torch.equal(axpy(1.0, torch._neg_view(x(2, 3)), x(2, 3)), torch.zeros(2, 3))  # type: ignore[arg-type]
+
+
+def test_a_tensor_without_memory_is_refused_by_name(axpy: CompiledModule) -> None:
+    with FakeTensorMode():
+        fake = torch.empty(2, 3)
+    cases = (
+        (fake, ArgumentTypeError, "argument 'y' is a FakeTensor"),
+        (torch.empty(2, 3, device="meta"), ArgumentValueError, "argument 'y' is on the device 'meta'"),
+        (x(2, 3).to_sparse(), ArgumentValueError, "argument 'y' has the layout torch.sparse_coo"),
+    )
+    for tensor, error, words in cases:
+        with pytest.raises(error, match=words):
+            axpy(1.0, x(2, 3), tensor, torch.empty(2, 3))
+
+
+def test_a_parameter_is_a_tensor(axpy: CompiledModule) -> None:
+    weight = torch.nn.Parameter(x(2, 3))
+    assert torch.equal(torch.as_tensor(axpy(1.0, weight, x(2, 3))), 2 * x(2, 3))
 
 
 def test_what_was_built_is_visible(axpy: CompiledModule) -> None:

@@ -7,9 +7,10 @@ A canonical layout lists, for each logical axis in order, the factors of that ax
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from tilefoundry.ir.dims import dim_mul
-from tilefoundry.ir.shard import Layout, ShardLayout, Split, flat_modes, group_modes
+from tilefoundry.ir.shard import Layout, ShardLayout, Split, axis_levels, flat_modes, group_modes
 from tilefoundry.ir.types import ShapeDim, TensorType
 
 
@@ -65,21 +66,55 @@ def fragment_view_type(tile: TensorType, fragment: TensorType) -> TensorType | N
     return TensorType(tile.shape, tile.dtype, layout, tile.storage)
 
 
-def crosses_warps(fragment: TensorType, axes: Sequence[int], warp: int = 32) -> bool:
+def crosses_warps(fragment: TensorType, axes: Sequence[int]) -> bool:
     """Whether a logical axis among ``axes`` is spread over threads of more than one warp."""
-    for extent, stride in _mesh_axes_of(fragment, axes):
-        if not isinstance(extent, int) or not isinstance(stride, int) or extent * stride > warp:
-            return True
-    return False
+    return any(axis.extent * axis.stride > _WARP for axis in _spread(fragment, axes))
 
 
 def crosses_instances(fragment: TensorType, axes: Sequence[int]) -> bool:
     """Whether a logical axis among ``axes`` is spread over several instances."""
-    return any(extent != 1 for extent, _ in _mesh_axes_of(fragment, axes))
+    return any(axis.extent != 1 for axis in _spread(fragment, axes))
 
 
-def _mesh_axes_of(fragment: TensorType, axes: Sequence[int]) -> list[tuple[ShapeDim, ShapeDim]]:
-    """Extent and stride of the mesh axes that split a logical axis among ``axes``."""
+def uncombinable(fragment: TensorType, axes: Sequence[int]) -> tuple[str, str] | None:
+    """Why instances cannot combine their parts along ``axes``, and what to do; None when they can.
+
+    Lanes of a warp combine by exchanging with the lane at distance 1, 2, 4, ..., so extents and distances of mesh axes
+    within a warp are powers of two. CTAs do not exchange at all.
+    """
+    for axis in _spread(fragment, axes):
+        if axis.extent == 1:
+            continue
+        if axis.level == "cta":
+            return (
+                f"the reduced axis is spread over {axis.extent} CTAs, which cannot exchange values",
+                "spread it over threads, or reduce the parts of the CTAs in another kernel",
+            )
+        lanes = axis.extent if axis.extent * axis.stride <= _WARP else _WARP // axis.stride
+        if axis.stride < _WARP and not (
+            _power_of_two(axis.stride) and _power_of_two(lanes) and axis.extent % lanes == 0
+        ):
+            return (
+                f"the reduced axis is spread over {axis.extent} threads at a distance of {axis.stride}, and lanes of a "
+                "warp combine in powers of two only",
+                "give the mesh axes within a warp extents that are powers of two",
+            )
+    return None
+
+
+_WARP = 32
+
+
+@dataclass(frozen=True, slots=True)
+class _MeshAxis:
+    """A mesh axis that splits a reduced axis: its topology level, extent, and distance between neighbours."""
+
+    level: str
+    extent: int
+    stride: int
+
+
+def _spread(fragment: TensorType, axes: Sequence[int]) -> list[_MeshAxis]:
     layout = fragment.layout
     if not isinstance(layout, ShardLayout):
         return []
@@ -87,11 +122,16 @@ def _mesh_axes_of(fragment: TensorType, axes: Sequence[int]) -> list[tuple[Shape
     mesh = layout.mesh.layout
     assert groups is not None and isinstance(mesh, Layout)  # checked when the fragment was typed
     modes = {mode for axis in axes for mode in groups[axis]}
-    return [
-        mesh_axis
-        for mesh_axis, attr in zip(flat_modes(mesh), layout.attrs, strict=True)
-        if isinstance(attr, Split) and attr.axis in modes
-    ]
+    found = []
+    for (extent, stride), level, attr in zip(flat_modes(mesh), axis_levels(layout.mesh), layout.attrs, strict=True):
+        if isinstance(attr, Split) and attr.axis in modes:
+            assert isinstance(extent, int) and isinstance(stride, int)  # fragments are static
+            found.append(_MeshAxis(layout.mesh.topologies[level].name, extent, stride))
+    return found
+
+
+def _power_of_two(value: int) -> bool:
+    return value & (value - 1) == 0
 
 
 def _strides(layout: Layout) -> tuple[ShapeDim, ...]:

@@ -69,6 +69,10 @@ def _parameter(p: Parser, function: FunctionType, argument: ast.arg) -> Var:
         p.refuse(
             argument, f"parameter '{argument.arg}' has no annotation", f'write {argument.arg}: Tensor[(...), "f32"]'
         )
+    if argument.arg not in function.__annotations__:  # Python mangles a private name in a class body
+        p.refuse(
+            argument, f"parameter '{argument.arg}' is private to its class", "use a name without leading underscores"
+        )
     spec = parameter_spec(p, argument.annotation, function.__annotations__[argument.arg])
     type_ = tensor_type(p, argument.annotation, spec)
     metadata = (*p.metadata(argument)[:1], BindingMetadata(argument.arg))

@@ -8,7 +8,7 @@ from typing import Literal
 
 import torch
 
-from tilefoundry.diagnostics import ArgumentTypeError, ArgumentValueError
+from tilefoundry.diagnostics import ArgumentTypeError, ArgumentValueError, TileFoundryError
 from tilefoundry.runtime.abi import EntryABI, KernelLaunch, LinkedModule
 from tilefoundry.runtime.module import Resource, RuntimeModule
 from tilefoundry.runtime.outputs import OutputAllocator
@@ -93,14 +93,49 @@ class CompiledModule(RuntimeModule):
             for output in args[self._input_count :]:
                 if isinstance(output, torch.Tensor) and output.requires_grad:
                     self._refuse_grad(args)
+        for value in args:
+            if type(value) is not torch.Tensor and isinstance(value, torch.Tensor):
+                self._refuse_without_storage(args)
+                break
         for i in self._negatable:
             value = args[i]
             if isinstance(value, torch.Tensor) and value.is_neg():
                 args = self._resolve_negation(args)
                 break
-        self._fn(*args)
+        try:
+            self._fn(*args)
+        except RuntimeError as error:  # torch's own, of a tensor that has no memory to hand over
+            if not isinstance(error, TileFoundryError):
+                self._explain(args, error)
+            raise
         outputs = args[self._input_count :]
         return outputs[0] if len(outputs) == 1 else outputs
+
+    def _refuse_without_storage(self, args: tuple[object, ...]) -> None:
+        """Refuses subclasses that only stand for a tensor: the address that they hand over is not one."""
+        for param, value in zip(self.type.params, args, strict=True):
+            dispatch = getattr(type(value), "__torch_dispatch__", None)
+            if isinstance(value, torch.Tensor) and dispatch is not torch.Tensor.__torch_dispatch__:
+                raise ArgumentTypeError(
+                    f"argument '{param.name}' is a {type(value).__name__}, which has no storage of its own",
+                    remedy="call the kernel outside of tracing, on plain tensors",
+                )
+
+    def _explain(self, args: tuple[object, ...], error: RuntimeError) -> None:
+        """Names the argument that torch cannot export."""
+        for param, value in zip(self.type.params, args, strict=True):
+            if not isinstance(value, torch.Tensor):
+                continue
+            if value.layout is not torch.strided:
+                raise ArgumentValueError(
+                    f"argument '{param.name}' has the layout {value.layout}, expected a strided tensor",
+                    remedy="pass x.to_dense()",
+                ) from error
+            if value.device.type not in ("cpu", "cuda"):
+                raise ArgumentValueError(
+                    f"argument '{param.name}' is on the device '{value.device}', expected cpu or cuda",
+                    remedy="move it to the device of the call",
+                ) from error
 
     def _resolve_negation(self, args: tuple[object, ...]) -> tuple[object, ...]:
         resolved = list(args)

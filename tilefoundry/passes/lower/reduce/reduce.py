@@ -12,7 +12,7 @@ from tilefoundry.ir.types import DType, StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.registry import lowers
 from tilefoundry.passes.lower.values import Value
-from tilefoundry.passes.modes import crosses_warps
+from tilefoundry.passes.modes import crosses_warps, uncombinable
 
 
 @lowers(Reduce)
@@ -22,6 +22,10 @@ def lower_reduce(ctx: Lowering, call: Call) -> Value:
     src = ctx.fragment(call.args[0], call)  # type: ignore[arg-type]  # a tensor: not an int
     src_type = tensor_type(src)
     axes = normalize_axes(op.axes, len(src_type.shape))
+    if len(tensor_type(call).shape) == 0:
+        ctx.refuse(call, "a reduction to rank 0 cannot be compiled", remedy="keep the axes: keepdim=True")
+    if (problem := uncombinable(src_type, axes)) is not None:
+        ctx.refuse(call, problem[0], remedy=problem[1])
     dst = ctx.result(call, op.kind.name.lower())
     if crosses_warps(src_type, axes):
         ctx.emit(tir.Reduce(op.kind, axes), src, dst, ctx.alloc("workspace", _workspace_type(tensor_type(dst))))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tilefoundry.ir.core.expr import Call, Expr, Tuple, Var
-from tilefoundry.ir.dims import dim_add, dim_equal
+from tilefoundry.ir.dims import dim_add, dim_atoms, dim_equal, dim_sub, substitute_dim
 from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.hir import Slice
 from tilefoundry.ir.types import ShapeDim, StorageKind
@@ -54,10 +54,23 @@ def stays_inside(ctx: Lowering, start: Expr | int, size: ShapeDim, extent: Shape
     if loop is None or not isinstance(loop.start, int) or loop.start < 0:
         return False
     if size == 1:
-        return dim_equal(loop.extent, extent)
+        last = _greatest(ctx, loop.extent)
+        return dim_equal(last, extent) or (isinstance(last, int) and isinstance(extent, int) and last <= extent)
     if not (isinstance(loop.extent, int) and isinstance(extent, int) and isinstance(loop.step, int)):
         return False
     return size == loop.step and loop.extent <= extent and (loop.extent - loop.start) % loop.step == 0
+
+
+def _greatest(ctx: Lowering, dim: ShapeDim) -> ShapeDim:
+    """The value of ``dim`` in the last iteration of the loops around it, where it grows with their variables."""
+    for atom in dim_atoms(dim):
+        loop = ctx.loops.get(id(atom))
+        if loop is None:
+            continue
+        growth = dim_sub(substitute_dim(dim, {atom: dim_add(atom, 1)}), dim)
+        if isinstance(growth, int) and growth >= 0:
+            return _greatest(ctx, substitute_dim(dim, {atom: dim_sub(loop.extent, 1)}))
+    return dim
 
 
 def whole(ctx: Lowering, expr: Expr) -> Window | None:
