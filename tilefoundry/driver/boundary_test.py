@@ -168,7 +168,10 @@ def test_a_negated_view_gives_the_resolved_value(axpy: CompiledModule) -> None:
 def test_a_tensor_without_memory_is_refused_by_name(axpy: CompiledModule) -> None:
     with FakeTensorMode():
         fake = torch.empty(2, 3)
+    freed = x(2, 3)
+    freed.untyped_storage().resize_(0)
     cases = (
+        (freed, ArgumentValueError, "argument 'y' has 6 elements and no memory"),
         (fake, ArgumentTypeError, "argument 'y' is a FakeTensor"),
         (torch.empty(2, 3, device="meta"), ArgumentValueError, "argument 'y' is on the device 'meta'"),
         (x(2, 3).to_sparse(), ArgumentValueError, "argument 'y' has the layout torch.sparse_coo"),

@@ -107,6 +107,9 @@ class Checker {
       bound.elements *= t->shape[k];
       extent(i, k);
     }
+    if (t->data == nullptr && bound.elements != 0) {
+      fail(kArgumentValueError, i, "has ", bound.elements, " elements and no memory; its storage was freed");
+    }
     canonical_strides(bound, t->strides);
   }
 
