@@ -7,9 +7,10 @@ import torch
 from tilefoundry.diagnostics import EvalError, WrongTypeError
 from tilefoundry.evaluator.context import EvalContext, Value
 from tilefoundry.evaluator.engine import Engine
-from tilefoundry.evaluator.inputs import bind_extents, check_inputs
+from tilefoundry.evaluator.inputs import bind_extents, check_inputs, check_served
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
+from tilefoundry.ir.variants import variant_for
 
 PRECISIONS = ("declared", "f64")
 
@@ -22,6 +23,8 @@ def evaluate(
     device: torch.device | str | None = None,
 ) -> object:
     """The value of a function (or of a module's entry) on these inputs, as torch computes it on logical shapes.
+
+    Of a prototype, the one variant that serves the inputs' extents is evaluated.
 
     Args:
         inputs: one for each declared parameter, of exactly the declared dtype; all on one device.
@@ -51,18 +54,22 @@ def evaluate(
         raise EvalError(f"evaluate: unknown backend {backend!r}", remedy='use "torch"')
     if precision not in PRECISIONS:
         raise EvalError(f"evaluate: unknown precision {precision!r}", remedy=f"use one of {', '.join(PRECISIONS)}")
-    if function.body is None:
-        raise EvalError(f"'{function.name}' is a prototype without a body", remedy="evaluate one of its variants")
     where = torch.device(device) if device is not None else None
     tensors = check_inputs(function, inputs, where)
     if where is None:
         where = tensors[0].device if tensors else torch.device("cpu")
     exact = precision == "f64"
-    ctx = EvalContext(where, exact, bind_extents(function, tensors))
+    extents = bind_extents(function, tensors)
+    function = variant_for(function, extents)
+    check_served(function, extents)
+    body = function.body
+    if body is None:
+        raise EvalError(f"'{function.name}' is a prototype without variants", remedy="give it a body")
+    ctx = EvalContext(where, exact, extents)
     with torch.no_grad():
         given = [x.to(torch.float64) if exact and x.is_floating_point() else x for x in tensors]
-        engine = Engine(ctx, function.body, dict(zip(function.params, given, strict=True)))
-        return _fresh(ctx, engine.value(function.body), {x.untyped_storage().data_ptr() for x in tensors})
+        engine = Engine(ctx, body, dict(zip(function.params, given, strict=True)))
+        return _fresh(ctx, engine.value(body), {x.untyped_storage().data_ptr() for x in tensors})
 
 
 def _fresh(ctx: EvalContext, value: Value, memory: set[int]) -> object:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import torch
 
 from tilefoundry.diagnostics import EvalError
@@ -95,3 +97,19 @@ def bind_extents(function: Function, inputs: list[torch.Tensor]) -> dict[str, in
                     f"{'' if isinstance(dim, int) else f' = {evaluate_dim(dim, values)}'}, got {extent}"
                 )
     return values
+
+
+def check_served(function: Function, extents: Mapping[str, int]) -> None:
+    """Refuses to evaluate a variant for extents that it does not serve.
+
+    Raises:
+        EvalError: an extent lies outside of the variant's range.
+    """
+    for pattern in function.specializations:
+        extent = extents.get(pattern.dim_var)
+        if extent is None or not pattern.lo <= extent < pattern.hi:
+            raise EvalError(
+                f"this variant of '{function.name}' serves '{pattern.dim_var}' in [{pattern.lo}, {pattern.hi}), "
+                f"got {extent}",
+                remedy=f"evaluate '{function.name}' itself, which selects the variant",
+            )

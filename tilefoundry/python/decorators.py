@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from types import FrameType, FunctionType
 from typing import overload
 
-from tilefoundry.diagnostics import VerifyError, WrongTypeError, WrongValueError
+from tilefoundry.diagnostics import WrongTypeError, WrongValueError
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.shard import Topology
 from tilefoundry.ir.verify import verify_function, verify_module
+from tilefoundry.python.collector import Collector
 from tilefoundry.python.function import parse_function
-from tilefoundry.python.names import Members, Resolver, enclosing_names, is_class_body
+from tilefoundry.python.members import Authored, Member
+from tilefoundry.python.names import Resolver, enclosing_names, is_class_body
 from tilefoundry.python.parser import Session
 from tilefoundry.target import Target
 
@@ -29,20 +30,6 @@ class Undeclared:
 
 
 UNDECLARED = Undeclared()
-
-
-@dataclass(frozen=True, eq=False)
-class Member:
-    """A function in the body of a class: parsed by ``@module``, which knows topologies and siblings."""
-
-    function: FunctionType
-    enclosing: dict[str, object] = field(repr=False)
-
-    def __call__(self, *args: object) -> object:
-        raise WrongTypeError(
-            f"'{self.function.__qualname__}' belongs to a class that is not a module yet",
-            remedy="decorate the class with @module",
-        )
 
 
 @overload
@@ -75,7 +62,7 @@ def _func(function: object, frame: FrameType, topologies: Topologies | None, tar
     around = enclosing_names(frame)
     if topologies is None and target is None:
         if is_class_body(frame):
-            return Member(function, around)
+            return _member(function, frame, around)
         parsed = parse_function(function, Resolver(function, enclosing=around), Session())
         verify_function(parsed)
         return parsed
@@ -84,6 +71,17 @@ def _func(function: object, frame: FrameType, topologies: Topologies | None, tar
     module = Module(parsed.name, (parsed,), entry=parsed.name, target=target, topologies=topologies)
     verify_module(module)
     return module
+
+
+def _member(function: FunctionType, frame: FrameType, around: dict[str, object]) -> Member:
+    known = frame.f_locals.get(function.__name__)
+    if known is not None and not isinstance(known, FunctionType):
+        raise WrongValueError(
+            f"the class has a member '{function.__name__}' already",
+            span=Authored(function, {}).span,
+            remedy="give each member a name of its own",
+        )
+    return Member(Authored(function, around))
 
 
 def _check_topologies(name: str, topologies: object) -> None:
@@ -119,90 +117,8 @@ def module(
         _check_topologies(cls.__name__, levels)
         if levels is None and not isinstance(topologies, Undeclared):
             raise WrongTypeError(f"'{cls.__name__}': topologies must be a tuple of Topology, got None")
-        built = _Collector(cls, Session(levels)).module(entry, target, levels)
+        built = Collector(cls, Session(levels)).module(entry, target, levels)
         verify_module(built)
         return built
 
     return decorate
-
-
-_IGNORED = {
-    "__module__", "__qualname__", "__doc__", "__dict__", "__weakref__", "__annotations__", "__firstlineno__",
-    "__static_attributes__", "__annotate__", "__annotate_func__", "__conditional_annotations__",
-}  # fmt: skip
-
-
-class _Collector:
-    """Sorts the members of a class, and parses each function when it is first needed."""
-
-    def __init__(self, cls: type, session: Session) -> None:
-        self.cls, self.session = cls, session
-        self.functions: dict[str, Function] = {}
-        self.pending: dict[str, Member] = {}
-        self.children: dict[str, Module] = {}
-        self.methods: dict[str, Callable[..., object]] = {}
-        self._open: list[str] = []
-        for name, value in vars(cls).items():
-            if name not in _IGNORED:
-                self._sort(name, value)
-
-    def _sort(self, name: str, value: object) -> None:
-        if name == "__call__":
-            raise WrongTypeError(
-                f"module '{self.cls.__name__}': '__call__' is the module's own", remedy="define 'forward'"
-            )
-        if isinstance(value, Member):
-            self.pending[name] = value
-        elif isinstance(value, Function):
-            self.functions[name] = value
-        elif isinstance(value, Module):
-            self.children[name] = value.renamed(name)
-        elif isinstance(value, (tuple, list)) and value and all(isinstance(v, Module) for v in value):
-            for child in value:
-                if child.name in self.children:
-                    raise WrongValueError(f"module '{self.cls.__name__}': two children are named '{child.name}'")
-                self.children[child.name] = child
-        elif isinstance(value, FunctionType):
-            self.methods[name] = value
-        else:
-            raise WrongTypeError(
-                f"module '{self.cls.__name__}': member '{name}' has the type {type(value).__name__}; "
-                "only these three member kinds are allowed: functions (@func), Modules, plain Python methods",
-                remedy="move constants out of the class body",
-            )
-
-    def find(self, name: str) -> object:
-        """The member of this name, as a function body sees it; parses it when that has not happened yet."""
-        if name in self.functions:
-            return self.functions[name]
-        if name in self.children:
-            return self.children[name]
-        member = self.pending[name]
-        if name in self._open:
-            raise VerifyError(
-                f"recursive call: {' -> '.join([*self._open[self._open.index(name) :], name])}",
-                remedy="write the repetition as a loop",
-            )
-        self._open.append(name)
-        try:
-            members = Members((*self.pending, *self.functions, *self.children), self.find)
-            resolver = Resolver(member.function, members, member.enclosing)
-            self.functions[name] = parse_function(member.function, resolver, self.session)
-        finally:
-            self._open.pop()
-        return self.functions[name]
-
-    def module(self, entry: str | None, target: Target | None, topologies: Topologies | None) -> Module:
-        name = self.cls.__name__
-        if not (self.pending or self.functions or self.children or self.methods):
-            raise WrongTypeError(f"module '{name}' is empty", remedy="define a function with @func in the class body")
-        for pending in self.pending:
-            self.find(pending)
-        ordered = tuple(self.functions[n] for n in vars(self.cls) if n in self.functions)
-        if entry is not None and entry not in [f.name for f in ordered]:
-            raise WrongValueError(
-                f"module '{name}': entry {entry!r} names no collected function",
-                remedy=f"it has: {', '.join(f.name for f in ordered) or 'none'}",
-            )
-        children = tuple(self.children.values())
-        return Module(name, ordered, entry, children, target, topologies, methods=self.methods)

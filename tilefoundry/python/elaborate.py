@@ -12,8 +12,8 @@ from tilefoundry.ir.core.expr import Expr, Var
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.type import Type
 from tilefoundry.ir.dims import DimVar
+from tilefoundry.ir.rewrite import Node, Rewriter
 from tilefoundry.ir.types.matching import Bindings, bind_type
-from tilefoundry.python.rewrite import Node, Rewriter
 
 
 @dataclass

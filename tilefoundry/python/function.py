@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+from enum import Enum
 from types import FunctionType
 
 from tilefoundry.diagnostics import VerifyError
@@ -21,8 +22,19 @@ from tilefoundry.python.source import function_source
 from tilefoundry.python.statements import STATEMENTS
 
 
-def parse_function(function: FunctionType, resolver: Resolver, session: Session) -> Function:
-    """Parses one decorated function.
+class Role(Enum):
+    """What a ``def`` is; the value is how messages call it."""
+
+    FUNCTION = "function"
+    PROTOTYPE = "prototype"
+    VARIANT = "variant"
+    CONVERTER = "converter"
+
+
+def parse_function(
+    function: FunctionType, resolver: Resolver, session: Session, role: Role = Role.FUNCTION
+) -> Function:
+    """Parses one decorated function; a prototype's body is ``pass``, and its Function has none.
 
     Raises:
         VerifyError: the program is not one of the tensor language, or not well typed; located in the author's file.
@@ -38,20 +50,39 @@ def parse_function(function: FunctionType, resolver: Resolver, session: Session)
     _check_dim_vars(p, node, [*(param.type for param in params), declared])
     p.scope.update((param.name, param) for param in params)
     p.run(node.body)
-    if p.result is None:
-        prototype = all(isinstance(s, (ast.Pass, ast.Expr)) for s in node.body)
-        p.refuse(
-            node.body[-1],
-            f"function '{node.name}' ends without a 'return'",
-            remedy="a prototype ('pass') needs variants, which are not supported yet"
-            if prototype
-            else "return its value",
-        )
+    _check_body(p, node, role)
     metadata = p.metadata(node)[:1]
     try:
         return Function(node.name, params, p.result, declared, metadata=metadata)
     except VerifyError as error:
         raise error.at(source.span(node.returns)) from None
+
+
+def _check_body(p: Parser, node: ast.FunctionDef, role: Role) -> None:
+    """A prototype has the body ``pass``, everything else returns a value."""
+    passes = any(isinstance(s, ast.Pass) for s in node.body)
+    if role is Role.PROTOTYPE:
+        if p.result is not None or not passes:
+            p.refuse(
+                node.body[0],
+                f"'{node.name}' has variants and a body of its own, expected a prototype",
+                remedy="make its body 'pass', and its present body a variant for the rest of the extents",
+            )
+    elif p.result is None and passes and all(isinstance(s, (ast.Pass, ast.Expr)) for s in node.body):
+        remedy = {
+            Role.VARIANT: "write what it computes for its extents",
+            Role.CONVERTER: "return the weight, made from the raw tensors; one that stays as it is needs no converter",
+        }
+        p.refuse(
+            node.body[-1],
+            f"{role.value} '{node.name}' has the body 'pass'"
+            + (", which makes it a prototype, and no variants" if role is Role.FUNCTION else ""),
+            remedy=remedy.get(
+                role, f'in the class body of a @module, add @{node.name}.specialize(DimVarRangePat("S", lo, hi))'
+            ),
+        )
+    elif p.result is None:
+        p.refuse(node.body[-1], f"function '{node.name}' ends without a 'return'", remedy="return its value")
 
 
 def _arguments(p: Parser, node: ast.FunctionDef) -> list[ast.arg]:

@@ -13,9 +13,9 @@ from tilefoundry.dsl.markers import Tile
 from tilefoundry.ir.core.expr import Call, Expr, Var
 from tilefoundry.ir.dims import INDEX_TYPE
 from tilefoundry.ir.hir import GridRegionExpr, TupleGetItem
+from tilefoundry.ir.rewrite import Rewriter
 from tilefoundry.ir.shard import Mesh, MeshAxis
 from tilefoundry.python.parser import Parser
-from tilefoundry.python.rewrite import Rewriter
 from tilefoundry.python.values import Index, Window, as_index, describe, is_index
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 from tilefoundry.diagnostics import SourceSpan, VerifyError, WrongTypeError, WrongValueError
+from tilefoundry.ir.core.converters import check_converters
 from tilefoundry.ir.core.expr import CallTarget, Expr, Var, type_of
 from tilefoundry.ir.core.metadata import Metadata, check_metadata, span_of
 from tilefoundry.ir.core.pattern import DimVarRangePat
@@ -23,8 +25,9 @@ class Function(CallTarget):
         converters: (weight name, function) pairs that make a weight from raw checkpoint tensors.
 
     Raises:
-        WrongTypeError, WrongValueError: a field is malformed, or a parameter name repeats.
-        VerifyError: the body does not have the declared return type.
+        WrongTypeError, WrongValueError: a field is malformed, a parameter name repeats, or a converter's weight is no
+            ConstTensor parameter or has two.
+        VerifyError: the body does not have the declared return type, or a converter not its weight's.
     """
 
     name: str
@@ -48,6 +51,7 @@ class Function(CallTarget):
         if not isinstance(self.return_type, Type):
             raise WrongTypeError(f"function '{self.name}': return_type must be a Type, got {self.return_type!r}")
         check_metadata(self.metadata)
+        check_converters(self.name, self.params, self.converters)
         if self.body is not None and not bind_type(self.return_type, self.body.type, None):
             raise VerifyError(
                 f"function '{self.name}' is declared to return {self.return_type}, but its value is {self.body.type}",
@@ -86,3 +90,17 @@ class Function(CallTarget):
                     f"{self.name}: parameter '{param.name}' has type {param.type}, got {type_of(arg)} (type mismatch)"
                 )
         return instantiate_type(self.return_type, bindings)
+
+    def specialize(self, *args: object) -> NoReturn:
+        """Refuses: a Function is complete. In the body of a class, ``@func`` functions take variants."""
+        self._sealed("variants")
+
+    def converter(self, *args: object) -> NoReturn:
+        """Refuses: a Function is complete. In the body of a class, ``@func`` functions take converters."""
+        self._sealed("converters")
+
+    def _sealed(self, what: str) -> NoReturn:
+        raise WrongTypeError(
+            f"function '{self.name}' is sealed and takes no further {what}",
+            remedy=f"write it and its {what} in the class body of a @module",
+        )

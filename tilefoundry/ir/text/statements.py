@@ -164,11 +164,17 @@ class StatementPrinter:
         else:
             self.line(f"prototype : {self.values.type(function.return_type)}")
         for variant in function.variants:
-            self.function(variant)
+            self._part(variant)
         for weight, converter in function.converters:
             self.line(f"converter {weight!r}")
-            self.function(converter)
+            self._part(converter)
         self._depth -= 1
+
+    def _part(self, function: Function) -> None:
+        """Prints a variant or a converter below the function that it is a part of, and nowhere else."""
+        self.function_name(function)
+        self.reached[:] = [f for f in self.reached if f is not function]
+        self.function(function)
 
     def definition(self, definition: object) -> None:
         """Prints a kernel, or a statement of one, by the fields of its dataclass."""

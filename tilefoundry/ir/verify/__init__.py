@@ -8,6 +8,7 @@ from tilefoundry.diagnostics import VerifyError, WrongValueError
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.shard import Topology
+from tilefoundry.ir.variants import check_variants
 from tilefoundry.ir.verify.scopes import verify_scopes
 from tilefoundry.ir.verify.spread import verify_spread
 from tilefoundry.ir.verify.variables import verify_variables
@@ -15,7 +16,7 @@ from tilefoundry.target import validate_program_topology
 
 
 def verify_function(fn: Function, topologies: Sequence[Topology] | None = None) -> None:
-    """Checks one function and its variants: variables, mesh scopes, spread loops.
+    """Checks one function, its variants and its converters: variables, mesh scopes, spread loops, ranges.
 
     Args:
         topologies: the levels in force; None where they are not known yet.
@@ -26,8 +27,9 @@ def verify_function(fn: Function, topologies: Sequence[Topology] | None = None) 
     verify_variables(fn)
     verify_scopes(fn, topologies)
     verify_spread(fn)
-    for variant in fn.variants:
-        verify_function(variant, topologies)
+    check_variants(fn)
+    for part in (*fn.variants, *(converter for _, converter in fn.converters)):
+        verify_function(part, topologies)
 
 
 def verify_module(module: Module) -> None:

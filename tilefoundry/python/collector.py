@@ -1,0 +1,144 @@
+"""From the body of a class to a Module."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from types import FunctionType
+
+from tilefoundry.diagnostics import VerifyError, WrongTypeError, WrongValueError
+from tilefoundry.ir.core.converters import check_converter
+from tilefoundry.ir.core.function import Function
+from tilefoundry.ir.core.metadata import BindingMetadata
+from tilefoundry.ir.core.module import Module
+from tilefoundry.ir.core.pattern import DimVarRangePat
+from tilefoundry.ir.shard import Topology
+from tilefoundry.ir.variants import check_variants
+from tilefoundry.python.function import Role, parse_function
+from tilefoundry.python.members import Authored, Member, Part
+from tilefoundry.python.names import Members, Resolver
+from tilefoundry.python.parser import Session
+from tilefoundry.target import Target
+
+_IGNORED = {
+    "__module__", "__qualname__", "__doc__", "__dict__", "__weakref__", "__annotations__", "__firstlineno__",
+    "__static_attributes__", "__annotate__", "__annotate_func__", "__conditional_annotations__",
+}  # fmt: skip
+
+
+class Collector:
+    """Sorts the members of a class, and parses each function when it is first needed."""
+
+    def __init__(self, cls: type, session: Session) -> None:
+        self.cls, self.session = cls, session
+        self.functions: dict[str, Function] = {}
+        self.pending: dict[str, Member] = {}
+        self.children: dict[str, Module] = {}
+        self.methods: dict[str, Callable[..., object]] = {}
+        self._open: list[str] = []
+        for name, value in vars(cls).items():
+            if name not in _IGNORED:
+                self._sort(name, value)
+        for name, value in vars(cls).items():
+            if isinstance(value, Part):
+                self._check_owner(name, value)
+
+    def _sort(self, name: str, value: object) -> None:
+        if name == "__call__":
+            raise WrongTypeError(
+                f"module '{self.cls.__name__}': '__call__' is the module's own", remedy="define 'forward'"
+            )
+        if isinstance(value, Member):
+            self.pending[name] = value
+        elif isinstance(value, Part):
+            pass  # its owner holds it
+        elif isinstance(value, Function):
+            self.functions[name] = value
+        elif isinstance(value, Module):
+            self.children[name] = value.renamed(name)
+        elif isinstance(value, (tuple, list)) and value and all(isinstance(v, Module) for v in value):
+            for child in value:
+                if child.name in self.children:
+                    raise WrongValueError(f"module '{self.cls.__name__}': two children are named '{child.name}'")
+                self.children[child.name] = child
+        elif isinstance(value, FunctionType):
+            self.methods[name] = value
+        else:
+            raise WrongTypeError(
+                f"module '{self.cls.__name__}': member '{name}' has the type {type(value).__name__}; "
+                "only these three member kinds are allowed: functions (@func), Modules, plain Python methods",
+                remedy="move constants out of the class body",
+            )
+
+    def _check_owner(self, name: str, part: Part) -> None:
+        """The function that a variant or converter belongs to must still be a member."""
+        if self.pending.get(part.owner.name) is not part.owner:
+            raise WrongValueError(
+                f"module '{self.cls.__name__}': '{name}' belongs to a function '{part.owner.name}' that is no member",
+                span=part.definition.span,
+                remedy=f"give '{name}' and '{part.owner.name}' different names, in one class body",
+            )
+
+    def find(self, name: str) -> object:
+        """The member of this name, as a function body sees it; parses it when that has not happened yet."""
+        if name in self.functions:
+            return self.functions[name]
+        if name in self.children:
+            return self.children[name]
+        member = self.pending[name]
+        if name in self._open:
+            raise VerifyError(
+                f"recursive call: {' -> '.join([*self._open[self._open.index(name) :], name])}",
+                remedy="write the repetition as a loop",
+            )
+        self._open.append(name)
+        try:
+            self.functions[name] = self._function(member)
+        finally:
+            self._open.pop()
+        return self.functions[name]
+
+    def _function(self, member: Member) -> Function:
+        base = self._parse(member.definition, Role.PROTOTYPE if member.variants else Role.FUNCTION)
+        variants = tuple(self._variant(base, *variant) for variant in member.variants)
+        converters = tuple(self._converter(base, *converter) for converter in member.converters.items())
+        function = dataclasses.replace(base, variants=variants, converters=converters)
+        check_variants(function)
+        return function
+
+    def _variant(self, base: Function, pattern: DimVarRangePat, definition: Authored) -> Function:
+        parsed = self._parse(definition, Role.VARIANT)
+        metadata = (*parsed.metadata, BindingMetadata(parsed.name))
+        return dataclasses.replace(parsed, name=base.name, specializations=(pattern,), metadata=metadata)
+
+    def _converter(self, base: Function, weight: str, definition: Authored) -> tuple[str, Function]:
+        parsed = self._parse(definition, Role.CONVERTER)
+        try:
+            check_converter(base.name, base.params, weight, parsed)
+        except (VerifyError, WrongTypeError) as error:
+            raise error.at(definition.span) from None
+        return weight, parsed
+
+    def _parse(self, definition: Authored, role: Role) -> Function:
+        members = Members((*self.pending, *self.functions, *self.children), self.find)
+        resolver = Resolver(definition.function, members, definition.enclosing)
+        return parse_function(definition.function, resolver, self.session, role)
+
+    def module(self, entry: str | None, target: Target | None, topologies: tuple[Topology, ...] | None) -> Module:
+        """The Module of this class."""
+        name = self.cls.__name__
+        if not (self.pending or self.functions or self.children or self.methods):
+            raise WrongTypeError(f"module '{name}' is empty", remedy="define a function with @func in the class body")
+        for pending in self.pending:
+            self.find(pending)
+        ordered = tuple(self.functions[n] for n in vars(self.cls) if n in self.functions)
+        if entry is not None and entry not in [f.name for f in ordered]:
+            raise WrongValueError(
+                f"module '{name}': entry {entry!r} names no collected function",
+                remedy=f"it has: {', '.join(f.name for f in ordered) or 'none'}",
+            )
+        children = tuple(self.children.values())
+        module = Module(name, ordered, entry, children, target, topologies, methods=self.methods)
+        for member in self.pending.values():
+            member.sealed = True
+        return module

@@ -1,0 +1,270 @@
+"""Variants and converters: the parts of a function in the body of a class."""
+
+from __future__ import annotations
+
+import pytest
+
+from tilefoundry.diagnostics import TileFoundryError, VerifyError
+from tilefoundry.ir.core.function import Function
+from tilefoundry.ir.core.metadata import BindingMetadata, find_metadata
+from tilefoundry.ir.core.module import Module
+from tilefoundry.ir.core.pattern import DimVarRangePat
+from tilefoundry.python.testing import load_program, marked
+
+
+def members(*lines: str) -> str:
+    """A program of one module with these class body lines."""
+    return "\n".join(['@module(entry="f")', "class Program:", *(f"    {line}" for line in lines)])
+
+
+def variants(*ranges: str, axis: str = "D", prototype: str = "pass") -> str:
+    """A program of a prototype with variants; each range is (mark and) name, pattern."""
+    signature = f"(x: Tensor[({axis},), 'f32']) -> Tensor[({axis},), 'f32']:"
+    lines = ["@func", f"def f{signature}", f"    {prototype}"]
+    for k, pattern in enumerate(ranges):
+        mark = "§" if pattern.startswith("§") else ""
+        lines += [f"@f.specialize({pattern.lstrip('§')})", f"{mark}def v{k}{signature}", "    return x"]
+    return 'D = DimVar("D", 1, 9)\n' + members(*lines)
+
+
+def converter(*lines: str, weight: str = "w", const: str = "ConstTensor") -> str:
+    """A program of a function with one weight, whose converter has these lines."""
+    head = (
+        "@func",
+        f"def f(x: Tensor[(8,), 'f32'], w: {const}[(8,), 'f32']) -> Tensor[(8,), 'f32']:",
+        "    return x * w",
+    )
+    return members(*head, f'@f.converter("{weight}")', *lines)
+
+
+VECTOR = "(x: Tensor[(D,), 'f32']) -> Tensor[(D,), 'f32']:"
+RAW = "(raw: Tensor[(8,), 'f32']) -> Tensor[(8,), 'f32']:"
+LOW, HIGH = 'DimVarRangePat("D", 1, 5)', 'DimVarRangePat("D", 5, 9)'
+
+# of variants and converters; name: (program, kind that the surface names, words)
+PARTS: dict[str, tuple[str, type[Exception], tuple[str, ...]]] = {
+    "prototype without variants": (
+        members("@func", f"def f{RAW}", "    §pass"),
+        VerifyError,
+        ("has the body 'pass'", "no variants", "@f.specialize"),
+    ),
+    "prototype with a body": (
+        variants(LOW, HIGH, prototype="§return x"),
+        VerifyError,
+        ("'f' has variants and a body of its own", "'pass'"),
+    ),
+    "variant without a body": (
+        variants(LOW, HIGH).replace("    return x", "    §pass", 1),
+        VerifyError,
+        ("variant 'v0' has the body 'pass'",),
+    ),
+    "gap": (
+        variants('DimVarRangePat("D", 1, 4)', "§" + HIGH),
+        VerifyError,
+        ("gap or overlap at 4", "cover every extent"),
+    ),
+    "overlap": (
+        variants('DimVarRangePat("D", 1, 6)', "§" + HIGH),
+        VerifyError,
+        ("gap or overlap at 5", "each once"),
+    ),
+    "the same range twice": (variants(LOW, "§" + LOW, HIGH), VerifyError, ("gap or overlap at 1",)),
+    "envelope not covered": (
+        variants(LOW, 'DimVarRangePat("D", 5, 8)').replace("def f(", "§def f("),
+        VerifyError,
+        ("cover [1, 8) but the envelope is [1, 9)",),
+    ),
+    "range not contained": (
+        variants(LOW, '§DimVarRangePat("D", 5, 10)'),
+        VerifyError,
+        ("[5, 10) of 'D' is not contained in its envelope [1, 9)",),
+    ),
+    "unknown DimVar": (
+        variants('§DimVarRangePat("E", 1, 5)'),
+        VerifyError,
+        ("unknown DimVar 'E'", "axis of a parameter: D"),
+    ),
+    "unknown DimVar of a static prototype": (
+        variants("§" + LOW, axis="8"),
+        VerifyError,
+        ("unknown DimVar 'D'", "there is none"),
+    ),
+    "several DimVars": (
+        variants(LOW, 'DimVarRangePat("E", 5, 9)').replace("def f(", "§def f("),
+        VerifyError,
+        ("several DimVars: D, E",),
+    ),
+    "inconsistent bounds": (
+        variants(LOW, "§" + HIGH)
+        .replace(
+            "def v1(x: Tensor[(D,), 'f32']) -> Tensor[(D,), 'f32']",
+            "def v1(x: Tensor[(DD,), 'f32']) -> Tensor[(DD,), 'f32']",
+        )
+        .replace("@module", 'DD = DimVar("D", 1, 8)\n@module'),
+        VerifyError,
+        ("inconsistent bounds of 'D': [1, 9) in the prototype, [1, 8) in a variant",),
+    ),
+    "another signature": (
+        variants(LOW, "§" + HIGH).replace(f"def v1{VECTOR}", f"def v1{VECTOR}".replace("f32", "bf16")),
+        VerifyError,
+        (
+            "a variant of 'f' has the signature (x: Tensor[(D,), bf16, gmem])",
+            "the prototype (x: Tensor[(D,), f32, gmem])",
+        ),
+    ),
+    "variant called _": (variants("§" + LOW).replace("def v0", "def _"), ValueError, ("cannot be called '_'",)),
+    "variant called as its function": (
+        variants("§" + LOW).replace("def v0", "def f"),
+        ValueError,
+        ("cannot have its name",),
+    ),
+    "two variants of one name": (
+        variants(LOW, "§" + HIGH).replace("def v1", "def v0"),
+        ValueError,
+        ("'f' has a variant 'v0' already",),
+    ),
+    "variant in place of a member": (
+        members("@func", f"def f{RAW}", "    return x", "@func", f"§def f{RAW}", "    return x"),
+        ValueError,
+        ("has a member 'f' already",),
+    ),
+    "converter of no weight": (
+        converter(f"§def _w{RAW}", "    return raw", weight="v"),
+        TypeError,
+        ("'f' has no weight of this name", "its weights: w"),
+    ),
+    "converter of an activation": (
+        converter(f"§def _w{RAW}", "    return raw", const="Tensor"),
+        TypeError,
+        ("it declares no ConstTensor parameter",),
+    ),
+    "converter without a body": (
+        converter(f"def _w{RAW}", "    §pass"),
+        VerifyError,
+        ("converter '_w' has the body 'pass'", "raw tensors"),
+    ),
+    "converter of another shape": (
+        converter("§def _w(raw: Tensor[(8,), 'f32']) -> Tensor[(1, 8), 'f32']:", "    return tf.reshape(raw, (1, 8))"),
+        VerifyError,
+        ("converter of weight 'w' returns", "[(1,8), f32, gmem]", "exactly the declared shape and dtype"),
+    ),
+    "converter of another dtype": (
+        converter("§def _w(raw: Tensor[(8,), 'f32']) -> Tensor[(8,), 'bf16']:", "    return tf.cast(raw, 'bf16')"),
+        VerifyError,
+        ("converter of weight 'w' returns", "bf16"),
+    ),
+    "two converters": (
+        converter(f"def _w{RAW}", "    return raw", '@f.converter("w")', f"§def _v{RAW}", "    return raw"),
+        ValueError,
+        ("weight 'w' of 'f' has a converter already",),
+    ),
+    "converter after sealing": (
+        "KNOWN = []\n"
+        + converter(f"def _w{RAW}", "    return raw", "KNOWN.append(f)")
+        + f'\n@KNOWN[0].converter("w")\n§def _v{RAW}\n    return raw',
+        TypeError,
+        ("'f' is sealed", "class body"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_parts_are_refused_with_kind_place_and_words(name: str) -> None:
+    text, kind, words = PARTS[name]
+    source, place = marked(text)
+    with pytest.raises(kind) as caught:
+        load_program(source)
+    error = caught.value
+    assert isinstance(error, TileFoundryError)
+    assert error.span is not None, error
+    assert (error.span.line, error.span.column) == place, f"{error}\nexpected at {place}"
+    for word in words:
+        assert word in str(error)
+
+
+# without a place in a function; name: (program, kind, words)
+UNPLACED: dict[str, tuple[str, type[Exception], tuple[str, ...]]] = {
+    "pattern": (
+        variants("(1, 5)"),
+        TypeError,
+        ("expected a DimVarRangePat, got (1, 5)", 'DimVarRangePat("S", 1, 5)'),
+    ),
+    "variant of a class": (
+        'D = DimVar("D", 1, 9)\n'
+        + members("@func", f"def f{RAW}", "    pass", f"@f.specialize({LOW})", "class V: pass"),
+        TypeError,
+        ("defined with 'def', got type",),
+    ),
+    "weight's name": (
+        converter(f"def _w{RAW}", "    return raw").replace('converter("w")', "converter(8)"),
+        TypeError,
+        ("name of a ConstTensor parameter, got 8",),
+    ),
+    "variant of a finished function": (
+        f"@func\ndef f{RAW}\n    return raw\n@f.specialize({LOW})\ndef g{RAW}\n    return raw",
+        TypeError,
+        ("function 'f' is sealed", "class body of a @module"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNPLACED)
+def test_parts_are_refused_with_kind_and_words(name: str) -> None:
+    text, kind, words = UNPLACED[name]
+    with pytest.raises(kind) as caught:
+        load_program(text)
+    assert isinstance(caught.value, TileFoundryError)
+    for word in words:
+        assert word in str(caught.value)
+
+
+def program(text: str) -> Module:
+    """The module of a program."""
+    found = load_program(text)["Program"]
+    assert isinstance(found, Module)
+    return found
+
+
+def entry(text: str) -> Function:
+    """The entry of a program."""
+    found = program(text).entry_function()
+    assert isinstance(found, Function)
+    return found
+
+
+def test_a_prototype_holds_its_variants() -> None:
+    module = program(variants(LOW, HIGH))
+    f = module.entry_function()
+    assert isinstance(f, Function)
+    assert [g.name for g in module.functions] == ["f"]
+    assert f.is_prototype
+    assert [v.name for v in f.variants] == ["f", "f"]
+    assert [v.specializations for v in f.variants] == [(DimVarRangePat("D", 1, 5),), (DimVarRangePat("D", 5, 9),)]
+    assert [find_metadata(v.metadata, BindingMetadata) for v in f.variants] == [
+        BindingMetadata("v0"),
+        BindingMetadata("v1"),
+    ]
+    assert all(module.owns(v) for v in f.variants)
+
+
+def test_ranges_may_come_in_any_order() -> None:
+    assert len(entry(variants(HIGH, LOW)).variants) == 2
+
+
+def test_a_converter_belongs_to_its_weight() -> None:
+    body = "    return tf.reshape(tf.transpose(raw, perm=(1, 0)), (8,))"
+    module = program(converter("def _(raw: Tensor[(4, 2), 'f32']) -> Tensor[(8,), 'f32']:", body))
+    f = module.entry_function()
+    assert isinstance(f, Function)
+    ((weight, made),) = f.converters
+    assert weight == "w"
+    assert [p.name for p in made.params] == ["raw"]
+    assert list(module.weights) == ["w"]
+    assert made.body is not None
+    with pytest.raises(AttributeError):
+        _ = module._
+
+
+def test_parts_may_call_members_of_the_class() -> None:
+    text = converter(f"def _w{RAW}", "    return half(raw)", "@func", f"def half{RAW}", "    return raw * 0.5")
+    assert len(entry(text).converters) == 1
