@@ -96,6 +96,15 @@ def test_pipelined_loop_inside_a_spread_loop() -> None:
         assert torch.equal(kernel(x), x.sum(1, keepdim=True))
 
 
+def test_arithmetic_on_scalars() -> None:
+    kernel = tilefoundry.jit(programs.Scalars, target="cpu")
+    x, h = torch.randn(64), torch.tensor(1.7, dtype=torch.bfloat16)
+    for s in (0.25, 2.0, 5.0):
+        expected = tilefoundry.evaluate(programs.Scalars, x, torch.tensor(s), torch.tensor(-5, dtype=torch.int32), h)
+        # values below 16 of sums whose terms may cancel: 2 roundings of 2**-21
+        assert (kernel(x, s, -5, h) - expected).abs().max() <= 2**-20
+
+
 def test_names_that_cpp_uses_itself() -> None:
     tensors = [torch.randn(64) for _ in range(4)]
     assert torch.equal(tilefoundry.jit(programs.Names, target="cpu")(*tensors), sum(tensors[1:], tensors[0]))

@@ -230,3 +230,17 @@ class Triangle:
                     s = s + tf.reshard(x[j], (32 @ t.t,), "rmem")
                 y = tf.insert_slice(y, s, (i, 0))
         return y
+
+
+@module(entry="scalars", target=TARGET, topologies=(Topology("cta", 1), Topology("thread", 32)))
+class Scalars:
+    """Arithmetic on rank-0 parameters, beside and apart from tensors."""
+
+    @func
+    def scalars(
+        x: Tensor[(64,), "f32"], s: Tensor[(), "f32"], k: Tensor[(), "i32"], h: Tensor[(), "bf16"]
+    ) -> Tensor[(64,), "f32"]:
+        with Mesh(("thread",), (32,), ("t",)) as t:
+            r = tf.reshard(x, (32 @ t.t, 2), "rmem")
+            r = r * (s + 1.5) + tf.exp(-s) * tf.cast(k // 3 + 1, "f32") + tf.cast(h * h, "f32")
+            return tf.reshard(tf.where(s < 1.0, r, tf.where(s < 3.0, s, 7.0)), (32 @ t.t, 2), "gmem")

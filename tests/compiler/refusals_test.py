@@ -185,6 +185,51 @@ def reduction_to_rank_0() -> Module:
     return P
 
 
+def inner_loop_that_may_not_run() -> Module:
+    L = DimVar("L", 0, 100)
+
+    @module(entry="f", target=TARGET, topologies=LEVELS)
+    class P:
+        @func
+        def f(x: Tensor[(M, 32), "f32"], z: Tensor[(L, 32), "f32"]) -> Tensor[(M, 32), "f32"]:
+            with Mesh(("cta",), (4,), ("c",)) as cta, Mesh(("thread",), (32,), ("t",)) as t:
+                y = tf.zeros(Tensor[(M, 32), "f32"])
+                for i in range(M) @ cta.c:  # <- here
+                    for k in range(L):
+                        y = tf.insert_slice(y, tf.reshard(z[k], (32 @ t.t,), "rmem"), (i, 0))
+            return y
+
+    return P
+
+
+def one_window_for_all_ctas() -> Module:
+    @module(entry="f", target=TARGET, topologies=LEVELS)
+    class P:
+        @func
+        def f(x: Tensor[(M, 32), "f32"]) -> Tensor[(32,), "f32"]:
+            with Mesh(("cta",), (4,), ("c",)) as cta, Mesh(("thread",), (32,), ("t",)) as t:
+                y = tf.zeros(Tensor[(32,), "f32"])
+                for i in range(M) @ cta.c:
+                    y = tf.insert_slice(y, tf.reshard(x[i], (32 @ t.t,), "rmem"), (0,))  # <- here
+            return y
+
+    return P
+
+
+def spread_over_threads() -> Module:
+    @module(entry="f", target=TARGET, topologies=(Topology("cta", 4), Topology("thread", 128)))
+    class P:
+        @func
+        def f(x: Tensor[(M, 32), "f32"]) -> Tensor[(M, 32), "f32"]:
+            with Mesh(("thread",), (4, 32), ("w", "t")) as t:
+                y = tf.zeros(Tensor[(M, 32), "f32"])
+                for i in range(M) @ t.w:  # <- here
+                    y = tf.insert_slice(y, tf.reshard(x[i], (32 @ t.t,), "rmem"), (i, 0))
+            return y
+
+    return P
+
+
 TABLE: list[tuple[Build, str, str]] = [
     (elementwise_in_shared, "expected a value in registers, got a value in smem", "tf.reshard(x, <layout"),
     (product_of_registers, "expected a tile in shared memory", "'smem'"),
@@ -195,6 +240,9 @@ TABLE: list[tuple[Build, str, str]] = [
     (factors_that_differ, "directly", "go through shared memory"),
     (global_intermediate, "as the result of a function, not as an intermediate value", "keep the value in"),
     (result_in_registers, "a result lies in global memory, got rmem", "'gmem'"),
+    (inner_loop_that_may_not_run, "when the loop over 'k' does not run", "walk each axis"),
+    (one_window_for_all_ctas, "iterations over 'i' are spread over CTAs and may write the same", "insert at 'i'"),
+    (spread_over_threads, "can be spread over CTAs, not over the thread level", "cta mesh"),
     (lanes_of_seven, "spread over 7 threads at a distance of 1", "powers of two"),
     (sum_over_ctas, "spread over 4 CTAs, which cannot exchange values", "spread it over threads"),
     (reduction_to_rank_0, "a result of rank 0 cannot be compiled", "keepdim=True"),

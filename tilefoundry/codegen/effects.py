@@ -8,54 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from tilefoundry.codegen.op_tags import BINARY, REDUCE, UNARY
 from tilefoundry.codegen.scalars import literal_text
 from tilefoundry.codegen.types import int_text
 from tilefoundry.ir import tir
 from tilefoundry.ir.core.expr import Expr, Tuple
-from tilefoundry.ir.hir import BinaryKind, ReduceKind, UnaryKind
+from tilefoundry.ir.types import DType
 
 if TYPE_CHECKING:
     from tilefoundry.codegen.body import Body
 
 Args = tuple[Expr, ...]
-_BINARY = {
-    BinaryKind.ADD: "add",
-    BinaryKind.SUB: "sub",
-    BinaryKind.MUL: "mul",
-    BinaryKind.DIV: "div",
-    BinaryKind.FLOOR_DIV: "floor_div",
-    BinaryKind.MOD: "mod",
-    BinaryKind.MIN: "min",
-    BinaryKind.MAX: "max",
-    BinaryKind.EQ: "eq",
-    BinaryKind.NE: "ne",
-    BinaryKind.LT: "lt",
-    BinaryKind.LE: "le",
-    BinaryKind.GT: "gt",
-    BinaryKind.GE: "ge",
-    BinaryKind.AND: "logical_and",
-    BinaryKind.OR: "logical_or",
-}
-_UNARY = {
-    UnaryKind.NEG: "neg",
-    UnaryKind.ABS: "abs",
-    UnaryKind.RSQRT: "rsqrt",
-    UnaryKind.NOT: "logical_not",
-    UnaryKind.RELU: "relu",
-    UnaryKind.SQUARE: "square",
-    UnaryKind.EXP: "exp",
-    UnaryKind.LOG: "log",
-    UnaryKind.CEIL: "ceil",
-    UnaryKind.ROUND: "round",
-    UnaryKind.EXP2: "exp2",
-    UnaryKind.LOG2: "log2",
-}
-_REDUCE = {
-    ReduceKind.SUM: "sum",
-    ReduceKind.MEAN: "mean",
-    ReduceKind.MAX: "max",
-    ReduceKind.ABS_MAX: "absmax",
-}
 
 
 def effect_text(body: Body, op: tir.EffectOp, args: Args) -> str:
@@ -79,7 +42,7 @@ def _iota(body: Body, op: tir.Iota, args: Args) -> str:
 
 
 def _unary(body: Body, op: tir.Unary, args: Args) -> str:
-    return f"ops::unary(op::{_UNARY[op.kind]}{{}}, {body.tensor(args[0])}, {body.tensor(args[1])});"
+    return f"ops::unary(op::{UNARY[op.kind]}{{}}, {body.tensor(args[0])}, {body.tensor(args[1])});"
 
 
 def _cast(body: Body, op: tir.Cast, args: Args) -> str:
@@ -90,20 +53,20 @@ def _binary(body: Body, op: tir.Binary, args: Args) -> str:
     lhs, rhs, dst = args
     dtype = next(body.dtype(x) for x in (lhs, rhs) if body.is_tensor(x))
     operands = f"{body.operand(lhs, dtype)}, {body.operand(rhs, dtype)}, {body.tensor(dst)}"
-    return f"ops::binary(op::{_BINARY[op.kind]}{{}}, {operands});"
+    return f"ops::binary(op::{BINARY[op.kind]}{{}}, {operands});"
 
 
 def _where(body: Body, op: tir.Where, args: Args) -> str:
     condition, then, otherwise, dst = args
     dtype = body.dtype(dst)
     choices = f"{body.operand(then, dtype)}, {body.operand(otherwise, dtype)}"
-    return f"ops::where({body.tensor(condition)}, {choices}, {body.tensor(dst)});"
+    return f"ops::where({body.operand(condition, DType.bool)}, {choices}, {body.tensor(dst)});"
 
 
 def _reduce(body: Body, op: tir.Reduce, args: Args) -> str:
     axes = ", ".join(map(str, op.axes))
     operands = ", ".join(body.tensor(arg) for arg in args)
-    return f"ops::reduce<op::{_REDUCE[op.kind]}, Axes<{axes}>>({operands});"
+    return f"ops::reduce<op::{REDUCE[op.kind]}, Axes<{axes}>>({operands});"
 
 
 def _mma(body: Body, op: tir.Mma, args: Args) -> str:

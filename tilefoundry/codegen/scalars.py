@@ -5,21 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tilefoundry.codegen.dim_text import dim_text
+from tilefoundry.codegen.op_tags import BINARY, UNARY
 from tilefoundry.codegen.types import dtype_text
 from tilefoundry.diagnostics import CompileError
 from tilefoundry.ir.core.expr import Call, Constant, Expr
+from tilefoundry.ir.core.metadata import span_of
 from tilefoundry.ir.dims import is_dim_expr
-from tilefoundry.ir.hir import Binary, BinaryKind, Cast
+from tilefoundry.ir.hir import Binary, Cast, Unary, Where
 from tilefoundry.ir.types import DType, TensorType
-
-_COMPARE = {
-    BinaryKind.EQ: "==",
-    BinaryKind.NE: "!=",
-    BinaryKind.LT: "<",
-    BinaryKind.LE: "<=",
-    BinaryKind.GT: ">",
-    BinaryKind.GE: ">=",
-}
 
 
 def scalar_text(operand: Expr | int, names: Mapping[Expr, str], dtype: DType | None = None) -> str:
@@ -33,14 +26,32 @@ def scalar_text(operand: Expr | int, names: Mapping[Expr, str], dtype: DType | N
         case Constant(value):
             return literal_text(value, dtype or _dtype(operand))
         case Call(target=Cast(to), args=(x,)):
-            return f"static_cast<{dtype_text(to)}>({scalar_text(x, names)})"
-        case Call(target=Binary(kind), args=(lhs, rhs)) if kind in _COMPARE:
-            return f"({scalar_text(lhs, names)} {_COMPARE[kind]} {scalar_text(rhs, names)})"
+            return f"convert<{dtype_text(to)}>({scalar_text(x, names)})"
+        case Call(target=Binary(kind), args=(lhs, rhs)):
+            common = next(
+                (_dtype(x) for x in (lhs, rhs) if isinstance(x, Expr) and not isinstance(x, Constant)), DType.i64
+            )
+            return _op_text(BINARY[kind], (lhs, rhs), common, _dtype(operand), names)
+        case Call(target=Unary(kind), args=(x,)):
+            return _op_text(UNARY[kind], (x,), _dtype(operand), _dtype(operand), names)
+        case Call(target=Where(), args=(condition, then, otherwise)):
+            own = _dtype(operand)
+            choices = f"{scalar_text(then, names, own)} : {scalar_text(otherwise, names, own)}"
+            return f"({scalar_text(condition, names, DType.bool)} ? {choices})"
     if operand in names:
         return names[operand]
     if is_dim_expr(operand):
         return dim_text(operand, names, "tilefoundry::")
-    raise CompileError(f"cannot compile the scalar {operand}")
+    what = type(operand.target).__name__ if isinstance(operand, Call) else type(operand).__name__
+    raise CompileError(f"a scalar {what} cannot be compiled", span=span_of(operand.metadata))
+
+
+def _op_text(tag: str, args: tuple[Expr | int, ...], common: DType, result: DType, names: Mapping[Expr, str]) -> str:
+    """An op on scalars of type ``common``; narrow floats are computed in f32 and rounded once, as elements are."""
+    compute = DType.f32 if common.is_float and common.bits < 32 else common
+    operands = (scalar_text(arg, names, common) for arg in args)
+    text = f"op::{tag}{{}}({', '.join(f'convert<{dtype_text(compute)}>({operand})' for operand in operands)})"
+    return f"convert<{dtype_text(result)}>({text})" if result.is_float and result is not compute else text
 
 
 def literal_text(value: float | int | bool, dtype: DType) -> str:

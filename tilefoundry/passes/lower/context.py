@@ -97,7 +97,7 @@ class Lowering:
         if isinstance(value, Call) and value is operand:
             args = tuple(self.scalar(a) for a in value.args)
             if any(a is not b for a, b in zip(args, value.args, strict=True)):
-                return Call(value.target, args, value.type)
+                return Call(value.target, args, value.type, value.metadata)
         return value
 
     def fragment(self, expr: Expr, user: Expr | None = None) -> Var:

@@ -162,6 +162,12 @@ def _coordinate(ctx: Lowering, region: GridRegionExpr, spread: MeshAxis) -> tupl
     if len(mesh.topologies) != 1:
         ctx.refuse(region, "a loop can be spread over an axis of a mesh of one topology level only")
     level = mesh.topologies[0].name
+    if level != "cta":
+        ctx.refuse(
+            region,
+            f"a loop can be spread over CTAs, not over the {level} level",
+            remedy="spread it over an axis of the cta mesh, and split the axes of the tile over threads",
+        )
     pid = ctx.bind(f"{level}_id", ProgramId(level), (), INDEX_TYPE)
     if mesh.rank == 1:
         return pid, ctx.bind(f"{level}_count", ProgramDim(level), (), INDEX_TYPE)

@@ -10,7 +10,7 @@ from tilefoundry.ir.hir import GridRegionExpr, InsertSlice, Reshard, TupleGetIte
 from tilefoundry.ir.tir import TileStore
 from tilefoundry.ir.types import ShapeDim, StorageKind
 from tilefoundry.passes.lower.context import Lowering, tensor_type
-from tilefoundry.passes.lower.coverage import uncovered_axis
+from tilefoundry.passes.lower.coverage import shared_by_iterations, why_uncovered
 
 Destinations = dict[int, Var]
 
@@ -83,6 +83,7 @@ def _static(ctx: Lowering, at: Expr, shape: tuple[ShapeDim, ...]) -> tuple[int, 
 
 @dataclass(frozen=True, slots=True)
 class _Insert:
+    call: Call
     dst: Expr
     update: Expr
     offsets: Tuple
@@ -97,8 +98,8 @@ class _Loop:
 
 def _written(value: Expr) -> _Insert | _Loop | None:
     match value:
-        case Call(target=InsertSlice() as op, args=(Expr() as dst, Expr() as update, Tuple() as offsets)):
-            return _Insert(dst, update, offsets, op.sizes)
+        case Call(target=InsertSlice() as op, args=(Expr() as dst, Expr() as update, Tuple() as offsets)) as call:
+            return _Insert(call, dst, update, offsets, op.sizes)
         case GridRegionExpr():
             return _Loop(value, 0)
         case Call(target=TupleGetItem(index), args=(GridRegionExpr() as region,)):
@@ -138,9 +139,16 @@ def _check_filled(ctx: Lowering, region: GridRegionExpr, carry: int) -> None:
     writes = _Writes()
     writes.collect(region, carry, [])
     shape = tensor_type(region.carried_args[carry]).shape
-    axes = [uncovered_axis(shape, insert.sizes, insert.offsets, loops) for insert, loops in writes.found]
-    if None not in axes:
-        where = f" on axis {axes[0]}" if axes else ""
+    for insert, loops in writes.found:
+        if (name := shared_by_iterations(insert.sizes, insert.offsets, loops)) is not None:
+            ctx.refuse(
+                insert.call,
+                f"iterations over '{name}' are spread over CTAs and may write the same elements",
+                remedy=f"insert at '{name}' along some axis, no more than the loop's step",
+            )
+    reasons = [why_uncovered(shape, insert.sizes, insert.offsets, loops) for insert, loops in writes.found]
+    if None not in reasons:
+        where = f" {reasons[0]}" if reasons else ""
         ctx.refuse(
             region,
             f"cannot prove that the loop writes every element of '{region.carried_args[carry].name}'{where}",

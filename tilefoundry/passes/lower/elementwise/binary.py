@@ -18,7 +18,7 @@ def lower_binary(ctx: Lowering, call: Call) -> Value:
     assert isinstance(call.target, Binary)
     kind = call.target.kind
     if is_scalar(call):
-        return Call(call.target, (ctx.scalar(lhs), ctx.scalar(rhs)), call.type)
+        return Call(call.target, (ctx.scalar(lhs), ctx.scalar(rhs)), call.type, call.metadata)
     if kind is BinaryKind.ADD:
         for value, other in ((lhs, rhs), (rhs, lhs)):
             if is_scalar(other) and isinstance(ramp := ctx.lower(value), Ramp):

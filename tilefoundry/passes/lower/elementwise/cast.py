@@ -15,7 +15,7 @@ from tilefoundry.passes.lower.values import Value
 def lower_cast(ctx: Lowering, call: Call) -> Value:
     (x,) = call.args
     if is_scalar(call):
-        return Call(call.target, (ctx.scalar(x),), call.type)
+        return Call(call.target, (ctx.scalar(x),), call.type, call.metadata)
     dst = ctx.result(call, "cast")
     ctx.emit(tir.Cast(), operand(ctx, call, x, dst), dst)  # type: ignore[arg-type]  # a tensor: not an int
     return dst

@@ -16,7 +16,7 @@ def lower_unary(ctx: Lowering, call: Call) -> Value:
     assert isinstance(call.target, Unary)
     (x,) = call.args
     if is_scalar(call):
-        return Call(call.target, (ctx.scalar(x),), call.type)
+        return Call(call.target, (ctx.scalar(x),), call.type, call.metadata)
     dst = ctx.result(call, call.target.kind.name.lower())
     ctx.emit(tir.Unary(call.target.kind), operand(ctx, call, x, dst), dst)  # type: ignore[arg-type]  # a tensor: not an int
     return dst
