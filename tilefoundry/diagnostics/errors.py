@@ -97,6 +97,10 @@ class LookupNameError(TileFoundryError, AttributeError):
     """An attribute names nothing."""
 
 
+class MissingNameError(TileFoundryError, KeyError):
+    """Something that was asked for by name is not there."""
+
+
 class SpecializationError(TileFoundryError, ValueError):
     """A specialisation does not fit its function."""
 

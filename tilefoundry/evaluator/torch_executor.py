@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import torch
+
+from tilefoundry.evaluator.dtypes import TORCH
 from tilefoundry.evaluator.evaluate import evaluate
-from tilefoundry.ir.core.execution import Executor
+from tilefoundry.ir.core.execution import Executor, TensorFacts
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
+
+_NAMES = {value: key.name for key, value in TORCH.items()}
 
 
 class TorchExecutor:
     """Runs functions on torch tensors, in declared precision."""
 
-    def run(self, module: Module, function: Function, args: tuple[object, ...]) -> object:
+    def run(self, module: Module, function: Function, args: tuple[object, ...], device: str | None = None) -> object:
         """The value of `function` on one argument for each declared parameter."""
-        return evaluate(function, *args)
+        return evaluate(function, *args, device=device)
+
+    def facts(self, value: object) -> TensorFacts | None:
+        """Shape, dtype and device of a torch tensor; None when `value` is none."""
+        if not isinstance(value, torch.Tensor):
+            return None
+        dtype = _NAMES.get(value.dtype, str(value.dtype).removeprefix("torch."))
+        return TensorFacts(tuple(value.shape), dtype, str(value.device))
 
 
 def executor() -> Executor:

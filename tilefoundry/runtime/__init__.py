@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from tilefoundry.runtime.abi import entry_abi_of as entry_abi_of
     from tilefoundry.runtime.abi import param_abi_of as param_abi_of
     from tilefoundry.runtime.compiled import CompiledModule as CompiledModule
+    from tilefoundry.runtime.decorator import runtime_func as runtime_func
+    from tilefoundry.runtime.decorator import runtime_module as runtime_module
     from tilefoundry.runtime.function import RuntimeFunction as RuntimeFunction
     from tilefoundry.runtime.measure import PREDICATES as PREDICATES
     from tilefoundry.runtime.measure import AllClose as AllClose
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "tilefoundry.runtime.abi": ("EntryABI", "ParamABI", "entry_abi_of", "param_abi_of"),
     "tilefoundry.runtime.compiled": ("CompiledModule",),
+    "tilefoundry.runtime.decorator": ("runtime_func", "runtime_module"),
     "tilefoundry.runtime.function": ("RuntimeFunction",),
     "tilefoundry.runtime.measure": (
         *("PREDICATES", "AllClose", "Cosine", "Equal", "MaxAbs", "MaxRel", "NanInf", "OutputCheck"),

@@ -9,8 +9,9 @@ from typing import Literal
 import torch
 
 from tilefoundry.diagnostics import ArgumentTypeError, ArgumentValueError, TileFoundryError
+from tilefoundry.ir.core.weights import WeightSource
 from tilefoundry.runtime.abi import EntryABI, KernelLaunch, LinkedModule
-from tilefoundry.runtime.module import Resource, RuntimeModule
+from tilefoundry.runtime.module import RuntimeModule
 from tilefoundry.runtime.outputs import OutputAllocator
 
 
@@ -68,7 +69,7 @@ class CompiledModule(RuntimeModule):
         """The generated sources as one text, kernels first."""
         return "\n".join(f"// ---- {name}\n{text}" for name, text in self.sources.items())
 
-    def load(self, resource: Resource) -> None:
+    def load(self, resource: WeightSource) -> None:
         """Does nothing: weights are arguments of the entry like any other."""
 
     def forward(self, *args: object) -> object:

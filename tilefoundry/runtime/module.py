@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
-
-if TYPE_CHECKING:
-    from tilefoundry.ir.core.module import Module
-
-
-class Resource(Protocol):
-    """The one thing that the base class asks of a resource; see `tilefoundry.runtime.RuntimeResource`."""
-
-    def subtree(self, seg: str) -> Resource: ...
+from tilefoundry.diagnostics import WrongTypeError
+from tilefoundry.ir.core.module import Module
+from tilefoundry.ir.core.weights import WeightSource
 
 
 class RuntimeModule:
@@ -46,7 +39,21 @@ class RuntimeModule:
     def __call__(self, *args: object) -> object:
         return self.forward(*args)
 
-    def load(self, resource: Resource) -> None:
+    def load(self, resource: WeightSource) -> None:
         """Loads every child from its part of `resource`; the base class has no weights of its own."""
         for child in self.modules:
             child.load(resource.subtree(child.name))
+
+
+def authored_module(node: RuntimeModule, caller: str) -> Module:
+    """The Module that a node stands for, for whoever cannot do without one.
+
+    Raises:
+        WrongTypeError: it stands for none; another is not put in its place.
+    """
+    if node.module is None:
+        raise WrongTypeError(
+            f"{caller}: runtime module '{node.name}' ({type(node).__name__}) stands for no single Module",
+            remedy="pass the Module itself",
+        )
+    return node.module

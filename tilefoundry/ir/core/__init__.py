@@ -1,6 +1,6 @@
 """Expressions, ops, functions, modules."""
 
-from tilefoundry.ir.core.execution import Executor, executor, set_executor_loader
+from tilefoundry.ir.core.execution import Executor, TensorFacts, executor, set_executor_loader
 from tilefoundry.ir.core.expr import (
     Call,
     CallTarget,
@@ -27,7 +27,7 @@ from tilefoundry.ir.core.metadata import (
     get_metadata,
     span_of,
 )
-from tilefoundry.ir.core.module import Definition, Module
+from tilefoundry.ir.core.module import Definition, LoadedModule, Module
 from tilefoundry.ir.core.op import (
     MISSING,
     Op,
@@ -57,6 +57,7 @@ __all__ = [
     "Expr",
     "Function",
     "IRMetadata",
+    "LoadedModule",
     "Metadata",
     "Module",
     "Op",
@@ -65,6 +66,7 @@ __all__ = [
     "Pattern",
     "ScalarPat",
     "SourceSpanMetadata",
+    "TensorFacts",
     "TensorPat",
     "Tuple",
     "TupleType",

@@ -7,6 +7,7 @@ use, so that importing the IR stays cheap.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from tilefoundry.diagnostics import TileFoundryError
@@ -16,11 +17,33 @@ if TYPE_CHECKING:
     from tilefoundry.ir.core.module import Module
 
 
+@dataclass(frozen=True, slots=True)
+class TensorFacts:
+    """What the IR asks about a tensor.
+
+    Attributes:
+        dtype: the name of its DType; the tensor library's own where it has no counterpart.
+        device: as the tensor library writes it, with an index where it has one ("cpu", "cuda:1").
+    """
+
+    shape: tuple[int, ...]
+    dtype: str
+    device: str
+
+
 class Executor(Protocol):
     """Runs functions on tensors that the IR does not look into."""
 
-    def run(self, module: Module, function: Function, args: tuple[object, ...]) -> object:
-        """The value of `function` of `module` on one argument for each declared parameter."""
+    def run(self, module: Module, function: Function, args: tuple[object, ...], device: str | None = None) -> object:
+        """The value of `function` of `module` on one argument for each declared parameter.
+
+        Args:
+            device: where to run; None leaves it to the arguments.
+        """
+        ...
+
+    def facts(self, value: object) -> TensorFacts | None:
+        """Shape, dtype and device of a tensor; None when `value` is none."""
         ...
 
 

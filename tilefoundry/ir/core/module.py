@@ -10,7 +10,10 @@ from typing import Protocol, runtime_checkable
 from tilefoundry.diagnostics import LookupNameError, WrongTypeError, WrongValueError
 from tilefoundry.ir.core.execution import executor
 from tilefoundry.ir.core.function import Function
+from tilefoundry.ir.core.loaded import LoadedModule as LoadedModule
+from tilefoundry.ir.core.loaded import hir_function, no_step, read_tree
 from tilefoundry.ir.core.type import Type
+from tilefoundry.ir.core.weights import WeightSource
 from tilefoundry.ir.shard.mesh import Topology
 from tilefoundry.target import Target
 
@@ -87,7 +90,7 @@ class Module:
         object.__setattr__(self, "modules", tuple(children))
         object.__setattr__(self, "metadata", MappingProxyType(dict(self.metadata)))
         object.__setattr__(self, "methods", MappingProxyType(dict(self.methods)))
-        names = [f.name for f in self.functions] + [m.name for m in self.modules] + list(self.methods)
+        names = self.member_names()
         repeated = sorted({n for n in names if names.count(n) > 1})
         if repeated:
             raise WrongValueError(
@@ -136,6 +139,10 @@ class Module:
         )
 
     # -- members
+
+    def member_names(self) -> list[str]:
+        """The names of functions, children and methods, in this order."""
+        return [f.name for f in self.functions] + [m.name for m in self.modules] + list(self.methods)
 
     def function_named(self, name: str) -> tuple[Definition, ...]:
         """The functions of this name: one or none."""
@@ -199,6 +206,22 @@ class Module:
         """The same Module under another name."""
         return replace(self, name=name)
 
+    # -- weights
+
+    def load(self, resource: WeightSource) -> LoadedModule:
+        """Reads the declared weights of this node and of all below it; the Module itself does not change.
+
+        Args:
+            resource: a `RuntimeResource`, or any object with `load`, `load_group` and `subtree`. A child's weights are
+                asked of ``resource.subtree(child.name)``.
+
+        Raises:
+            MissingNameError: weights are missing; a KeyError that lists all of them.
+            WrongValueError: a weight differs from its declaration in shape or dtype.
+            WrongTypeError: the resource gave something that is no tensor.
+        """
+        return read_tree(self, resource)
+
     # -- running
 
     def __getattr__(self, name: str) -> object:
@@ -212,9 +235,9 @@ class Module:
             return child
         if name in self.methods:
             return MethodType(self.methods[name], self)
-        members = [f.name for f in self.functions] + [m.name for m in self.modules] + list(self.methods)
         raise LookupNameError(
-            f"module '{self.name}' has no function, child or method '{name}'", remedy=f"it has: {', '.join(members)}"
+            f"module '{self.name}' has no function, child or method '{name}'",
+            remedy=f"it has: {', '.join(self.member_names())}",
         )
 
     def forward(self, *args: object) -> object:
@@ -226,10 +249,7 @@ class Module:
         if "forward" in self.methods:
             return self.methods["forward"](self, *args)
         if self.entry is None:
-            raise WrongTypeError(
-                f"module '{self.name}' has neither a method 'forward' nor an entry",
-                remedy=f"call one of: {self._function_names()}",
-            )
+            raise no_step(self)
         return _runner(self, self.entry_function())(*args)
 
     def __call__(self, *args: object) -> object:
@@ -239,12 +259,9 @@ class Module:
         return ", ".join(f.name for f in self.functions) or "none"
 
 
-def _runner(module: Module, function: Definition) -> Callable[..., object]:
+def _runner(module: Module, definition: Definition) -> Callable[..., object]:
     """A callable that runs a function on one argument for each declared parameter."""
-    if not isinstance(function, Function):
-        raise WrongTypeError(
-            f"'{function.name}' of module '{module.name}' is a kernel in TIR", remedy="compile the module to run it"
-        )
+    function = hir_function(module, definition)
 
     def run(*args: object) -> object:
         if len(args) != len(function.params):

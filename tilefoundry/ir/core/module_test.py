@@ -115,7 +115,7 @@ def test_attributes_run_functions_reach_children_and_bind_methods(recorder):
         module.g  # noqa: B018
     with pytest.raises(AttributeError):
         module._hidden  # noqa: B018
-    with pytest.raises(TypeError, match="neither a method 'forward' nor an entry"):
+    with pytest.raises(TypeError, match=r"no forward method and no entry(.|\n)*call one of: f, twice"):
         module(1)
 
 

@@ -1,0 +1,148 @@
+"""LoadedModule: one reading of a Module's weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType, MethodType
+from typing import TYPE_CHECKING
+
+from tilefoundry.diagnostics import LookupNameError, WrongTypeError
+from tilefoundry.ir.core.execution import executor
+from tilefoundry.ir.core.function import Function
+from tilefoundry.ir.core.placement import agreed_device, weight_devices
+from tilefoundry.ir.core.weights import WeightReader, WeightSource, join_path
+
+if TYPE_CHECKING:
+    from tilefoundry.ir.core.expr import Var
+    from tilefoundry.ir.core.module import Definition, Module
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoadedModule:
+    """A Module with the weights that one resource gave it. Functions take activations alone.
+
+    Attributes:
+        module: the Module; it knows nothing of the reading.
+        constants: the declared weights, by name.
+        modules: the readings of the children, in their order.
+    """
+
+    module: Module
+    constants: Mapping[str, object] = field(repr=False)
+    modules: tuple[LoadedModule, ...] = ()
+    _devices: Mapping[str, str] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "constants", MappingProxyType(dict(self.constants)))
+        object.__setattr__(self, "_devices", weight_devices(self.module, self.constants))
+
+    @property
+    def name(self) -> str:
+        """The name of the Module."""
+        return self.module.name
+
+    @property
+    def entry(self) -> str | None:
+        """The function that a call runs, if the Module has one."""
+        return self.module.entry
+
+    def __getattr__(self, name: str) -> object:
+        if name.startswith("_") or name in type(self).__slots__:  # a field: not filled yet
+            raise LookupNameError(f"a loaded module has no attribute '{name}'")
+        module = self.module
+        for function in module.functions:
+            if function.name == name:
+                return self._runner(function)
+        for child in self.modules:
+            if child.module.name == name:
+                return child
+        if name in module.methods:
+            return MethodType(module.methods[name], self)
+        raise LookupNameError(
+            f"module '{module.name}' has no function, child or method '{name}'",
+            remedy=f"it has: {', '.join(module.member_names())}",
+        )
+
+    def forward(self, *acts: object) -> object:
+        """Runs the method ``forward`` when there is one, else the entry, on activations alone.
+
+        Raises:
+            WrongTypeError: there is neither, or the number of activations is wrong.
+            WrongValueError: weights and activations are on more than one device.
+        """
+        if "forward" in self.module.methods:
+            return self.module.methods["forward"](self, *acts)
+        if self.module.entry is None:
+            raise no_step(self.module)
+        return self._runner(self.module.entry_function())(*acts)
+
+    def __call__(self, *acts: object) -> object:
+        return self.forward(*acts)
+
+    def _runner(self, definition: Definition) -> Callable[..., object]:
+        function = hir_function(self.module, definition)
+        callee = f"{self.module.name}.{function.name}"
+
+        def run(*acts: object) -> object:
+            args = fill_weights(callee, function.params, self.constants, acts)
+            device = agreed_device(callee, self._devices, acts)
+            return executor().run(self.module, function, args, device)
+
+        run.__name__ = run.__qualname__ = function.name
+        return run
+
+
+def read_tree(module: Module, resource: WeightSource) -> LoadedModule:
+    """A reading of a Module and all below it."""
+    reader = WeightReader()
+
+    def read(node: Module, source: WeightSource, path: str) -> LoadedModule:
+        constants = reader.read(node, source, path)
+        children = tuple(read(c, source.subtree(c.name), join_path(path, c.name)) for c in node.modules)
+        return LoadedModule(node, constants, children)
+
+    reading = read(module, resource, "")
+    reader.finish()
+    return reading
+
+
+def fill_weights(
+    callee: str, params: tuple[Var, ...], constants: Mapping[str, object], acts: tuple[object, ...]
+) -> tuple[object, ...]:
+    """One argument for each declared parameter: activations in order, weights by name.
+
+    Raises:
+        WrongTypeError: too few or too many activations.
+    """
+    expected = [p.name for p in params if not p.is_const]
+    if len(acts) != len(expected):
+        surplus = len(params) > len(expected) and len(acts) == len(params)
+        raise WrongTypeError(
+            f"{callee} takes {len(expected)} activation(s) ({', '.join(expected)}), got {len(acts)}",
+            remedy="leave the weights out: they come from load(resource)" if surplus else None,
+        )
+    given = iter(acts)
+    return tuple(constants[p.name] if p.is_const else next(given) for p in params)
+
+
+def hir_function(module: Module, definition: Definition) -> Function:
+    """The definition as a function that can be run as it is.
+
+    Raises:
+        WrongTypeError: it is a kernel in TIR.
+    """
+    if not isinstance(definition, Function):
+        raise WrongTypeError(
+            f"'{definition.name}' of module '{module.name}' is a kernel in TIR", remedy="compile the module to run it"
+        )
+    return definition
+
+
+def no_step(module: Module) -> WrongTypeError:
+    """The error of calling a node that does not say what a call runs."""
+    callable_names = [f.name for f in module.functions] + list(module.methods)
+    return WrongTypeError(
+        f"module '{module.name}' has no forward method and no entry",
+        remedy=f"call one of: {', '.join(callable_names) or 'its children'}",
+    )

@@ -1,0 +1,126 @@
+"""Reading declared weights from a resource, and checking them against their declarations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Protocol
+
+from tilefoundry.diagnostics import MissingNameError, TileFoundryError, WrongTypeError, WrongValueError
+from tilefoundry.ir.core.execution import executor
+from tilefoundry.ir.core.type import Type
+from tilefoundry.ir.dims import DimVar, dim_vars, evaluate_dim
+from tilefoundry.ir.dims.format import format_dim
+from tilefoundry.ir.types import TensorType
+
+if TYPE_CHECKING:
+    from tilefoundry.ir.core.module import Module
+    from tilefoundry.ir.types import ShapeDim
+
+
+class WeightSource(Protocol):
+    """What reading weights takes: any object with these methods (see `tilefoundry.runtime.RuntimeResource`)."""
+
+    def load(self, name: str) -> object:
+        """The tensor of a name; KeyError when there is none."""
+        ...
+
+    def load_group(self, name: str) -> tuple[object, ...] | None:
+        """The tensors of a one-to-many name, or None for an ordinary one."""
+        ...
+
+    def subtree(self, seg: str) -> WeightSource:
+        """The view of one more path segment."""
+        ...
+
+
+class WeightReader:
+    """Reads the weights of the nodes of a tree, and says at the end everything that is wrong, not only the first."""
+
+    def __init__(self) -> None:
+        self._missing: list[tuple[str, KeyError]] = []
+        self._unfit: list[str] = []
+
+    def read(self, module: Module, resource: WeightSource, path: str) -> dict[str, object]:
+        """The weights that a node declares, by name; those that are missing or do not fit are noted.
+
+        Args:
+            path: the dotted path of the node in the tree that is read; empty for its root.
+        """
+        found: dict[str, object] = {}
+        bindings: dict[str, int] = {}
+        for name, declared in module.weights.items():
+            try:
+                value = resource.load(name)
+            except KeyError as error:
+                self._missing.append((join_path(path, name), error))
+                continue
+            fault = misfit(f"weight '{join_path(path, name)}'", declared, value, bindings)
+            if fault is not None:
+                self._unfit.append(fault)
+            found[name] = value
+        return found
+
+    def finish(self) -> None:
+        """Raises what was noted.
+
+        Raises:
+            MissingNameError: declared weights are missing; all of them are listed.
+            WrongValueError: a weight has another shape or dtype than declared.
+        """
+        if self._missing:
+            lines = [f"  '{path}': {_message(error)}" for path, error in self._missing]
+            raise MissingNameError(
+                "\n".join([f"missing declared weight{'s' if len(lines) > 1 else ''}:", *lines, *self._unfit])
+            ) from self._missing[0][1]
+        if self._unfit:
+            raise WrongValueError(
+                "\n".join(self._unfit),
+                remedy="where the checkpoint stores another dtype or form, register a weight converter and prepare it",
+            )
+
+
+def join_path(path: str, name: str) -> str:
+    """A dotted path, one segment longer."""
+    return f"{path}.{name}" if path else name
+
+
+def misfit(what: str, declared: Type, value: object, bindings: dict[str, int]) -> str | None:
+    """How a tensor differs from its declaration: shape first, then dtype; None when it fits.
+
+    Args:
+        what: names the tensor in what is returned.
+        bindings: the extents of DimVars found so far; the tensor's are added.
+
+    Raises:
+        WrongTypeError: `value` is no tensor.
+    """
+    facts = executor().facts(value)
+    if facts is None:
+        raise WrongTypeError(f"{what} is a {type(value).__name__}, expected a tensor")
+    assert isinstance(declared, TensorType)  # a ConstTensor is one
+    if not _fits(declared.shape, facts.shape, bindings):
+        shape = ", ".join(format_dim(d) for d in declared.shape)
+        return f"{what} is declared with shape ({shape}), got {facts.shape}"
+    if facts.dtype != declared.dtype.name:
+        return f"{what} is declared with dtype {declared.dtype}, got {facts.dtype} (see weight converters)"
+    return None
+
+
+def _fits(declared: tuple[ShapeDim, ...], given: tuple[int, ...], bindings: dict[str, int]) -> bool:
+    if len(declared) != len(given):
+        return False
+    for dim, extent in zip(declared, given, strict=True):
+        if isinstance(dim, DimVar):
+            if not dim.lo <= extent < dim.hi:
+                return False
+            bindings.setdefault(dim.name, extent)
+    return all(_agrees(d, extent, bindings) for d, extent in zip(declared, given, strict=True))
+
+
+def _agrees(dim: ShapeDim, extent: int, bindings: Mapping[str, int]) -> bool:
+    # An extent over a DimVar that no weight binds is known only when an activation comes.
+    return not all(v.name in bindings for v in dim_vars(dim)) or evaluate_dim(dim, bindings) == extent
+
+
+def _message(error: KeyError) -> str:
+    return error.message if isinstance(error, TileFoundryError) else str(error)
