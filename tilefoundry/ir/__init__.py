@@ -17,6 +17,7 @@ from tilefoundry.ir.core import (
     register_alias,
     register_op,
 )
+from tilefoundry.ir.core.origin import bound_dims_of, origin_of
 from tilefoundry.ir.dims import DimVar, ceildiv, evaluate_dim, normalize_dim
 from tilefoundry.ir.hir import BinaryKind, GridRegionExpr, ReduceKind, UnaryKind
 from tilefoundry.ir.shard import (
@@ -32,7 +33,15 @@ from tilefoundry.ir.shard import (
     Split,
     Topology,
 )
+from tilefoundry.ir.specialize import (
+    dim_vars_reached,
+    is_concrete,
+    residual_dims,
+    specialize_concretely,
+    specialize_function,
+)
 from tilefoundry.ir.types import CallableType, DType, StorageKind, TensorType, TupleType, Type, UnitType
+from tilefoundry.ir.variants import variant_for
 from tilefoundry.ir.verify import verify_function, verify_module
 
 __all__ = [
@@ -68,11 +77,19 @@ __all__ = [
     "UnaryKind",
     "UnitType",
     "Var",
+    "bound_dims_of",
     "ceildiv",
+    "dim_vars_reached",
     "evaluate_dim",
+    "is_concrete",
     "normalize_dim",
+    "origin_of",
     "register_alias",
     "register_op",
+    "residual_dims",
+    "specialize_concretely",
+    "specialize_function",
+    "variant_for",
     "verify_function",
     "verify_module",
 ]

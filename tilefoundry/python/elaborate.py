@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tilefoundry.diagnostics import VerifyError
+from tilefoundry.diagnostics import SpecializationError, VerifyError
 from tilefoundry.ir.core.expr import Expr, Var
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.type import Type
 from tilefoundry.ir.dims import DimVar
 from tilefoundry.ir.rewrite import Node, Rewriter
 from tilefoundry.ir.types.matching import Bindings, bind_type
+from tilefoundry.ir.variants import variant_for
 
 
 @dataclass
@@ -42,8 +43,6 @@ class Elaborator:
         return known[0]
 
     def _instantiate(self, callee: Function, types: tuple[Type, ...]) -> Function:
-        if callee.body is None:
-            raise VerifyError(f"'{callee.name}' is a prototype without a body", remedy="call one of its variants")
         bindings: Bindings = {}
         for param, type_ in zip(callee.params, types, strict=True):
             if not bind_type(param.type, type_, bindings):
@@ -54,6 +53,9 @@ class Elaborator:
                 )
         for var, extent in bindings.items():
             _check_envelope(callee, var, extent)
+        if callee.variants:
+            callee = _select(callee, bindings)
+        assert callee.body is not None
         if all(param.type == type_ for param, type_ in zip(callee.params, types, strict=True)):
             return callee
         params = tuple(
@@ -63,6 +65,15 @@ class Elaborator:
         changed = {var: extent for var, extent in bindings.items() if extent is not var}
         body = Rewriter(dict(zip(callee.params, params, strict=True)), changed).expr(callee.body)
         return Function(callee.name, params, body, body.type, metadata=callee.metadata)
+
+
+def _select(callee: Function, bindings: Bindings) -> Function:
+    """The variant of a prototype for the extents of a call, which must be known to lie in one range."""
+    known = {v.name: e for v, e in bindings.items() if isinstance(v, DimVar) and isinstance(e, (int, DimVar))}
+    try:
+        return variant_for(callee, known)
+    except SpecializationError as error:
+        raise VerifyError(error.message, remedy=error.remedy) from error
 
 
 def _check_envelope(callee: Function, var: Expr, extent: Node) -> None:

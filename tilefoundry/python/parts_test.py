@@ -268,3 +268,38 @@ def test_a_converter_belongs_to_its_weight() -> None:
 def test_parts_may_call_members_of_the_class() -> None:
     text = converter(f"def _w{RAW}", "    return half(raw)", "@func", f"def half{RAW}", "    return raw * 0.5")
     assert len(entry(text).converters) == 1
+
+
+def calling(extent: str) -> str:
+    """A module whose entry calls a prototype for ranges below and from 5, with a vector of this extent."""
+    text = (
+        variants(LOW, HIGH)
+        .replace("def f(", "def p(")
+        .replace("@f.", "@p.")
+        .replace("    return x", "    return x * 2.0", 1)
+    )
+    signature = f"(x: Tensor[({extent},), 'f32']) -> Tensor[({extent},), 'f32']:"
+    return text + f"\n    @func\n    def f{signature}\n        return §p(x)"
+
+
+@pytest.mark.parametrize(("extent", "doubled"), [("4", True), ("5", False), ('DimVar("K", 2, 5)', True)])
+def test_a_call_of_a_prototype_is_a_call_of_the_variant(extent: str, doubled: bool) -> None:
+    f = entry(marked(calling(extent))[0])
+    assert f.body is not None
+    assert (f.body is not f.params[0]) == doubled
+
+
+@pytest.mark.parametrize(
+    ("extent", "words"),
+    [
+        ("D", r"no variant serves 'D' in \[1, 9\)"),
+        ("9", "type mismatch"),
+        ('DimVar("K", 1, 3) * 2', "whose extent is not given"),
+    ],
+)
+def test_a_call_must_be_known_to_fit_one_variant(extent: str, words: str) -> None:
+    source, place = marked(calling(extent))
+    with pytest.raises(VerifyError, match=words) as caught:
+        load_program(source)
+    assert caught.value.span is not None
+    assert (caught.value.span.line, caught.value.span.column) == place

@@ -18,6 +18,7 @@ from tilefoundry.ir.core.metadata import (
     SourceSpanMetadata,
 )
 from tilefoundry.ir.core.op import Op
+from tilefoundry.ir.core.origin import SpecializationMetadata
 from tilefoundry.ir.dims.dim_var import DimVar
 from tilefoundry.ir.dims.ops import DimOp
 from tilefoundry.ir.hir.grid_region import GridRegionExpr
@@ -133,11 +134,11 @@ class StatementPrinter:
         self.line(f"{self.name(loop)} = end : {self.values.type(loop.type)}")
 
     def _notes(self, metadata: Iterable[IRMetadata]) -> str:
-        """The records that are part of a program's identity: names, mesh scopes, constraints; never source places."""
+        """The records that are part of a program's identity: names, mesh scopes, constraints; never its source."""
         notes: list[str] = []
         for record in sorted(metadata, key=lambda m: type(m).__name__):
             match record:
-                case SourceSpanMetadata():
+                case SourceSpanMetadata() | SpecializationMetadata():
                     pass
                 case BindingMetadata(name):
                     notes.append(f" as {name!r}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tilefoundry.diagnostics import VerifyError
 from tilefoundry.ir.core.expr import Expr, Tuple, Var
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
@@ -22,15 +23,35 @@ def lower_function(module: Module, fn: Function) -> tuple[tuple[Var, ...], tuple
     for param in fn.params:
         ctx.names.fresh(param.name)
         ctx.remember(param, param)
+    _check_one_body(fn)
     body = fn.body
-    if body is None:
-        ctx.refuse(fn.params[0], f"'{fn.name}' has no body to compile", remedy="compile one of its variants")
+    assert body is not None
     results: tuple[Expr, ...] = (
         tuple(e for e in body.elements if isinstance(e, Expr)) if isinstance(body, Tuple) else (body,)
     )
     outputs = tuple(_output(ctx, result, k, len(results)) for k, result in enumerate(results))
     store_results(ctx, results, outputs)
     return tuple(fn.params), outputs, ctx.items, ctx.names
+
+
+def _check_one_body(fn: Function) -> None:
+    """A kernel has one body, and serves every extent that its parameters declare."""
+    if fn.body is None:
+        patterns = [pattern for variant in fn.variants for pattern in variant.specializations]
+        example = f'{{"{patterns[0].dim_var}": {patterns[0].lo}}}' if patterns else "{...}"
+        raise VerifyError(
+            f"'{fn.name}' is a prototype, which cannot be compiled yet: a kernel has one body",
+            span=fn.span,
+            remedy=f"compile the variant that you need: specialize_function(f, {example}), of tilefoundry.ir",
+        )
+    for pattern in fn.specializations:
+        raise VerifyError(
+            f"this variant of '{fn.name}' serves '{pattern.dim_var}' in [{pattern.lo}, {pattern.hi}) only, and a "
+            "kernel serves every extent that its parameters declare",
+            span=fn.span,
+            remedy=f'compile specialize_function(f, {{"{pattern.dim_var}": DimVar("{pattern.dim_var}", {pattern.lo}, '
+            f"{pattern.hi})}}), of tilefoundry.ir and the prototype f",
+        )
 
 
 def _output(ctx: Lowering, result: Expr, k: int, count: int) -> Var:

@@ -1,0 +1,51 @@
+"""A kernel has one body: of a prototype, what is specialised is lowered."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from tilefoundry.diagnostics import VerifyError
+from tilefoundry.ir.core.function import Function
+from tilefoundry.ir.core.module import Module
+from tilefoundry.ir.core.pattern import DimVarRangePat
+from tilefoundry.ir.dims import DimVar
+from tilefoundry.ir.samples import attention
+from tilefoundry.ir.specialize import specialize_function
+from tilefoundry.ir.tir import PrimFunction
+from tilefoundry.passes import lower
+
+
+def variant(lo: int, hi: int) -> Function:
+    fn = attention().entry_function()
+    assert isinstance(fn, Function)
+    return dataclasses.replace(fn, specializations=(DimVarRangePat("S", lo, hi),))
+
+
+def prototype() -> Function:
+    """Attention in two variants, by the length of the sequence."""
+    short, long = variant(1, 64), variant(64, 1 << 20)
+    return Function("attention", short.params, None, short.return_type, variants=(short, long))
+
+
+def module(fn: Function) -> Module:
+    return dataclasses.replace(attention(), functions=(fn,))
+
+
+def test_a_prototype_is_refused() -> None:
+    with pytest.raises(VerifyError, match=r"'attention' is a prototype(.|\n)*specialize_function\(f, \{\"S\": 1\}\)"):
+        lower(module(prototype()))
+
+
+def test_a_bare_variant_is_refused() -> None:
+    words = r"serves 'S' in \[1, 64\) only(.|\n)*specialize_function\(f, \{\"S\": DimVar\(\"S\", 1, 64\)\}\)"
+    with pytest.raises(VerifyError, match=words):
+        lower(module(variant(1, 64)))
+
+
+@pytest.mark.parametrize("extent", [DimVar("S", 64, 1 << 20), 128])
+def test_what_is_specialised_is_lowered(extent: int | DimVar) -> None:
+    lowered = lower(module(specialize_function(prototype(), {"S": extent})))
+    (kernel,) = lowered.functions
+    assert isinstance(kernel, PrimFunction)
