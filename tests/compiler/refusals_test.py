@@ -246,7 +246,7 @@ TABLE: list[tuple[Build, str, str]] = [
     (lanes_of_seven, "spread over 7 threads at a distance of 1", "powers of two"),
     (sum_over_ctas, "spread over 4 CTAs, which cannot exchange values", "spread it over threads"),
     (reduction_to_rank_0, "a result of rank 0 cannot be compiled", "keepdim=True"),
-    (window_that_may_leave, "cannot prove that the window of 1 at i + 1 stays inside axis 0", "index by i"),
+    (window_that_may_leave, "cannot prove that the window of 1 at i + 1 stays inside axis 0", "tile(extent, step)"),
 ]
 
 

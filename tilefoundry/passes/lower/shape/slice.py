@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tilefoundry.ir.core.expr import Call, Expr, Tuple, Var
-from tilefoundry.ir.dims import dim_add, dim_atoms, dim_equal, dim_sub, substitute_dim
+from tilefoundry.ir.dims import dim_add, dim_atoms, dim_sub, substitute_dim
 from tilefoundry.ir.dims.format import format_dim
-from tilefoundry.ir.hir import Slice
+from tilefoundry.ir.hir import GridRegionExpr, Slice
 from tilefoundry.ir.types import ShapeDim, StorageKind
 from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.registry import lowers
@@ -35,7 +35,7 @@ def lower_slice(ctx: Lowering, call: Call) -> Value:
                 call,
                 f"cannot prove that the window of {size} at {format_dim(start)} stays inside axis {k} of extent "
                 f"{format_dim(window.sizes[axis])}",
-                remedy="walk the axis with `for i in tile(extent, step)` or `for i in range(extent)` and index by i",
+                remedy="index by the variable of `for i in tile(extent, step)`, whose window reads zero beyond it",
             )
         new_starts[axis] = dim_add(new_starts[axis], ctx.scalar(start))
         sizes[axis] = size
@@ -45,32 +45,30 @@ def lower_slice(ctx: Lowering, call: Call) -> Value:
 
 
 def stays_inside(ctx: Lowering, start: Expr | int, size: ShapeDim, extent: ShapeDim) -> bool:
-    """Whether [start, start + size) provably lies in [0, extent)."""
-    if isinstance(start, int):
-        if isinstance(size, int) and isinstance(extent, int):
-            return start >= 0 and start + size <= extent
-        return start == 0 and dim_equal(size, extent)
-    loop = ctx.loops.get(id(start))
-    if loop is None or not isinstance(loop.start, int) or loop.start < 0:
-        return False
-    if size == 1:
-        last = _greatest(ctx, loop.extent)
-        return dim_equal(last, extent) or (isinstance(last, int) and isinstance(extent, int) and last <= extent)
-    if not (isinstance(loop.extent, int) and isinstance(extent, int) and isinstance(loop.step, int)):
-        return False
-    return size == loop.step and loop.extent <= extent and (loop.extent - loop.start) % loop.step == 0
+    """Whether [start, start + size) provably lies in [0, extent) in every iteration of the loops around it."""
+    first = _bound(ctx, start, greatest=False)
+    slack = dim_sub(extent, dim_add(_bound(ctx, start, greatest=True), size))
+    return isinstance(first, int) and first >= 0 and isinstance(slack, int) and slack >= 0
 
 
-def _greatest(ctx: Lowering, dim: ShapeDim) -> ShapeDim:
-    """The value of ``dim`` in the last iteration of the loops around it, where it grows with their variables."""
+def _bound(ctx: Lowering, dim: ShapeDim, *, greatest: bool) -> ShapeDim:
+    """The greatest (or least) value of ``dim``, where it is linear in the variables of the loops around it."""
     for atom in dim_atoms(dim):
         loop = ctx.loops.get(id(atom))
         if loop is None:
             continue
         growth = dim_sub(substitute_dim(dim, {atom: dim_add(atom, 1)}), dim)
-        if isinstance(growth, int) and growth >= 0:
-            return _greatest(ctx, substitute_dim(dim, {atom: dim_sub(loop.extent, 1)}))
+        if isinstance(growth, int):
+            value = _last(loop) if (growth >= 0) == greatest else loop.start
+            return _bound(ctx, substitute_dim(dim, {atom: value}), greatest=greatest)
     return dim
+
+
+def _last(loop: GridRegionExpr) -> ShapeDim:
+    """The value of the variable in the last iteration; for symbolic bounds, one that it does not exceed."""
+    if isinstance(loop.start, int) and isinstance(loop.extent, int) and isinstance(loop.step, int):
+        return loop.start + (loop.extent - 1 - loop.start) // loop.step * loop.step
+    return dim_sub(loop.extent, 1)
 
 
 def whole(ctx: Lowering, expr: Expr) -> Window | None:

@@ -10,7 +10,7 @@ from tilefoundry.ir.core.expr import Call, Expr, Tuple, Var
 from tilefoundry.ir.core.metadata import binding_name
 from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.hir import Reshard
-from tilefoundry.ir.shard import Layout, ShardLayout
+from tilefoundry.ir.shard import Layout, ShardLayout, c_order_strides, flat_modes, is_injective
 from tilefoundry.ir.types import DType, ShapeDim, StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.registry import lowers
@@ -85,7 +85,7 @@ def _to_shared(ctx: Lowering, call: Call, source: Expr, value: Value, to: Tensor
             f"a shared tile belongs to the whole CTA and has static extents, got {to.layout} over {to}",
             remedy="name no mesh axis in the layout of an 'smem' value: tf.reshard(x, (64, 64), 'smem')",
         )
-    tile_type = padded(to)
+    tile_type = _stored(ctx, call, to)
     match value:
         case Window():
             dst = ctx.alloc(_hint(call), tile_type)
@@ -105,6 +105,21 @@ def _to_shared(ctx: Lowering, call: Call, source: Expr, value: Value, to: Tensor
         f"cannot stage {ctx.describe(value)} in shared memory",
         remedy="place it in registers first: tf.reshard(x, <layout over the thread mesh>, 'rmem')",
     )
+
+
+def _stored(ctx: Lowering, call: Call, to: TensorType) -> TensorType:
+    """How a tile lies in shared memory: padded, unless its author gave it strides of their own."""
+    assert isinstance(to.layout, Layout)
+    strides = tuple(stride for _, stride in flat_modes(to.layout))
+    if strides == c_order_strides(to.shape):
+        return padded(to)
+    if not is_injective(to.layout) or any(not isinstance(stride, int) or stride < 0 for stride in strides):
+        ctx.refuse(
+            call,
+            f"the layout {to.layout} puts two elements in one place, or steps backwards",
+            remedy="give strides that keep all elements apart, or none",
+        )
+    return to
 
 
 def padded(type_: TensorType, row_padding_bytes: int = 16) -> TensorType:
