@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import torch
@@ -23,11 +23,13 @@ class EvalContext:
     Attributes:
         exact: compute every float type in f64, so that a cast to a float type does not round.
         bindings: values of the DimVars by name.
+        children: the entries of child modules on their weights, by the child's name; None when no weights are read.
     """
 
     device: torch.device
     exact: bool
     bindings: Mapping[str, int]
+    children: Mapping[str, Callable[..., object]] | None = None
 
     def dtype(self, dtype: DType) -> torch.dtype:
         """The torch dtype that values of `dtype` have in this evaluation."""

@@ -15,6 +15,7 @@ from tilefoundry.evaluator.context import EvalContext, Value
 from tilefoundry.evaluator.linear import LinearCarries
 from tilefoundry.evaluator.registry import EVALUATORS
 from tilefoundry.evaluator.shape.insert_slice import write_window
+from tilefoundry.ir.core.child import ChildEntry
 from tilefoundry.ir.core.expr import Call, Constant, Expr, Tuple, Var
 from tilefoundry.ir.core.metadata import span_of
 from tilefoundry.ir.core.op import Op
@@ -100,6 +101,8 @@ class Engine:
     def _call(self, node: Call, target: object, values: tuple[Value, ...]) -> Value:
         if isinstance(target, DimOp):
             return target.fold(*(int(v) for v in values))  # type: ignore[call-overload]
+        if isinstance(target, ChildEntry):
+            return self._child(target, values)
         evaluate = EVALUATORS.get(type(target)) if isinstance(target, Op) else None
         if evaluate is None:
             name = f"op '{target.op_name}'" if isinstance(target, Op) else repr(target)
@@ -108,6 +111,17 @@ class Engine:
             write_window(self.ctx, target, values)
             return values[0]
         return evaluate(self.ctx, target, node, values)
+
+    def _child(self, target: ChildEntry, values: tuple[Value, ...]) -> Value:
+        children = self.ctx.children
+        if children is None or target.child not in children:
+            raise EvalError(
+                f"child '{target.child}' has weights, and none are read here",
+                remedy="read them with module.load(resource), and call what it returns with activations alone",
+            )
+        if self.ctx.exact:
+            raise EvalError(f"child '{target.child}' evaluates in declared precision only", remedy='leave "f64" out')
+        return children[target.child](*values)
 
     def _region(self, region: GridRegionExpr) -> Value:
         start, extent, step = (self._get(b) for b in (region.start, region.extent, region.step))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 import torch
 
 from tilefoundry.diagnostics import EvalError, WrongTypeError
@@ -21,6 +23,7 @@ def evaluate(
     backend: str = "torch",
     precision: str = "declared",
     device: torch.device | str | None = None,
+    children: Mapping[str, Callable[..., object]] | None = None,
 ) -> object:
     """The value of a function (or of a module's entry) on these inputs, as torch computes it on logical shapes.
 
@@ -32,6 +35,7 @@ def evaluate(
         precision: "declared" computes each op in its declared dtype; "f64" computes every float in f64 without
             rounding casts, and returns f64: a reference for what the program means.
         device: where to run; by default where the inputs are. It must agree with them.
+        children: what runs the entries of child modules with weights, on activations alone, by the child's name.
 
     Returns:
         A tensor, or a tuple of tensors. Inputs are never modified, and results share no memory with them.
@@ -65,7 +69,7 @@ def evaluate(
     body = function.body
     if body is None:
         raise EvalError(f"'{function.name}' is a prototype without variants", remedy="give it a body")
-    ctx = EvalContext(where, exact, extents)
+    ctx = EvalContext(where, exact, extents, children)
     with torch.no_grad():
         given = [x.to(torch.float64) if exact and x.is_floating_point() else x for x in tensors]
         engine = Engine(ctx, body, dict(zip(function.params, given, strict=True)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 import torch
 
 from tilefoundry.evaluator.dtypes import TORCH
@@ -16,9 +18,16 @@ _NAMES = {value: key.name for key, value in TORCH.items()}
 class TorchExecutor:
     """Runs functions on torch tensors, in declared precision."""
 
-    def run(self, module: Module, function: Function, args: tuple[object, ...], device: str | None = None) -> object:
+    def run(
+        self,
+        module: Module,
+        function: Function,
+        args: tuple[object, ...],
+        device: str | None = None,
+        children: Mapping[str, Callable[..., object]] | None = None,
+    ) -> object:
         """The value of `function` on one argument for each declared parameter."""
-        return evaluate(function, *args, device=device)
+        return evaluate(function, *args, device=device, children=children)
 
     def facts(self, value: object) -> TensorFacts | None:
         """Shape, dtype and device of a torch tensor; None when `value` is none."""

@@ -12,10 +12,12 @@ from enum import Enum
 from tilefoundry.dsl.markers import SurfaceOp, Tile
 from tilefoundry.dsl.tensor import TensorSpec
 from tilefoundry.ir import dims, shard
-from tilefoundry.ir.core.expr import Expr, Tuple
+from tilefoundry.ir.core.child import ChildEntry
+from tilefoundry.ir.core.expr import Call, Expr, Tuple
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.core.op import OpSchema, ParamDef, schemas_named
+from tilefoundry.ir.traverse import post_order
 from tilefoundry.python.annotations import tensor_type
 from tilefoundry.python.layouts import build_mesh, resolve_layout
 from tilefoundry.python.literals import operands, plain_number
@@ -51,6 +53,8 @@ def call(p: Parser, node: ast.AST) -> object:
         return op_call(p, node, function, positional, keywords)
     if isinstance(function, Function):
         return function_call(p, node, function, positional, keywords)
+    if isinstance(function, Module):
+        return child_call(p, node, function, positional, keywords)
     return _python_call(p, node, function, positional, keywords)
 
 
@@ -76,8 +80,6 @@ def _python_call(
             )
         with p.located(node):
             return function(*values, **named)
-    if isinstance(function, Module):
-        p.refuse(node, f"call of child module '{function.name}': not supported yet", "call a function of this module")
     p.refuse(
         node,
         f"expected a tf op, a @func function or a shape function, got {_name(function)}",
@@ -121,25 +123,53 @@ def function_call(
     p: Parser, node: ast.Call, callee: Function, positional: list[Given], keywords: dict[str, Given]
 ) -> Expr:
     """A call of another function: its body, rebuilt under the types of these arguments."""
-    names = [param.name for param in callee.params]
+    args = arguments(p, node, callee.name, [param.name for param in callee.params], positional, keywords)
+    with p.located(node):
+        return p.session.elaborator.inline(callee, args)
+
+
+def child_call(p: Parser, node: ast.Call, child: Module, positional: list[Given], keywords: dict[str, Given]) -> Expr:
+    """A call of a child's entry on activations alone; where no weights are reached, one of a function."""
+    if not p.resolver.members.is_child(child):
+        p.refuse(node, f"module '{child.name}' is no child of this module", "assign it to a name in the class body")
+    with p.located(node):
+        entry = child.entry_function()
+    if not isinstance(entry, Function):
+        p.refuse(node, f"the entry of child '{child.name}' is a kernel in TIR", "call a function of HIR")
+    if not _reaches_weights(entry):
+        return function_call(p, node, entry, positional, keywords)
+    target = ChildEntry(child.name, entry)
+    args = arguments(p, node, child.name, list(target.activations), positional, keywords)
+    return p.call(node, target, args)
+
+
+def _reaches_weights(fn: Function) -> bool:
+    """Whether a call of `fn` needs the reading of the module that holds it."""
+    if any(param.is_const for param in fn.params):
+        return True
+    bodies = [part.body for part in (fn, *fn.variants) if part.body is not None]
+    return any(isinstance(e, Call) and isinstance(e.target, ChildEntry) for e in post_order(*bodies))
+
+
+def arguments(
+    p: Parser, node: ast.Call, callee: str, names: list[str], positional: list[Given], keywords: dict[str, Given]
+) -> tuple[Expr, ...]:
+    """The tensors that a call gives to these parameters, in their order."""
     given = dict(zip(names, positional, strict=False))
     for name, value in keywords.items():
         if name not in names or name in given:
-            p.refuse(
-                value[0], f"'{callee.name}' has no further parameter '{name}'", f"its parameters: {', '.join(names)}"
-            )
+            p.refuse(value[0], f"'{callee}' has no further parameter '{name}'", f"its parameters: {', '.join(names)}")
         given[name] = value
     if len(given) != len(names) or len(positional) > len(names):
         count = len(positional) + len(keywords)
-        p.refuse(node, f"'{callee.name}' takes {len(names)} argument(s) ({', '.join(names)}), got {count}")
+        p.refuse(node, f"'{callee}' takes {len(names)} argument(s) ({', '.join(names)}), got {count}")
     args: list[Expr] = []
     for name in names:
         where, argument = given[name]
         if not isinstance(argument, Expr):
-            p.refuse(where, f"argument '{name}' of '{callee.name}': expected a tensor, got {describe(argument)}")
+            p.refuse(where, f"argument '{name}' of '{callee}': expected a tensor, got {describe(argument)}")
         args.append(argument)
-    with p.located(node):
-        return p.session.elaborator.inline(callee, tuple(args))
+    return tuple(args)
 
 
 def op_call(p: Parser, node: ast.Call, op: SurfaceOp, positional: list[Given], keywords: dict[str, Given]) -> Expr:

@@ -34,6 +34,7 @@ class Collector:
         self.functions: dict[str, Function] = {}
         self.pending: dict[str, Member] = {}
         self.children: dict[str, Module] = {}
+        self.groups: dict[str, tuple[Module, ...]] = {}
         self.methods: dict[str, Callable[..., object]] = {}
         self._open: list[str] = []
         for name, value in vars(cls).items():
@@ -55,12 +56,11 @@ class Collector:
         elif isinstance(value, Function):
             self.functions[name] = value
         elif isinstance(value, Module):
-            self.children[name] = value.renamed(name)
+            self._add_child(value.renamed(name))
         elif isinstance(value, (tuple, list)) and value and all(isinstance(v, Module) for v in value):
             for child in value:
-                if child.name in self.children:
-                    raise WrongValueError(f"module '{self.cls.__name__}': two children are named '{child.name}'")
-                self.children[child.name] = child
+                self._add_child(child)
+            self.groups[name] = tuple(value)
         elif isinstance(value, FunctionType):
             self.methods[name] = value
         else:
@@ -69,6 +69,14 @@ class Collector:
                 "only these three member kinds are allowed: functions (@func), Modules, plain Python methods",
                 remedy="move constants out of the class body",
             )
+
+    def _add_child(self, child: Module) -> None:
+        if child.name in self.children:
+            raise WrongValueError(
+                f"module '{self.cls.__name__}': two children are named '{child.name}'",
+                remedy='rename one: child.renamed("layer1")',
+            )
+        self.children[child.name] = child
 
     def _check_owner(self, name: str, part: Part) -> None:
         """The function that a variant or converter belongs to must still be a member."""
@@ -85,6 +93,8 @@ class Collector:
             return self.functions[name]
         if name in self.children:
             return self.children[name]
+        if name in self.groups:
+            return self.groups[name]
         member = self.pending[name]
         if name in self._open:
             raise VerifyError(
@@ -120,7 +130,8 @@ class Collector:
         return weight, parsed
 
     def _parse(self, definition: Authored, role: Role) -> Function:
-        members = Members((*self.pending, *self.functions, *self.children), self.find)
+        names = (*self.pending, *self.functions, *self.children, *self.groups)
+        members = Members(names, self.find, tuple(self.children.values()))
         resolver = Resolver(definition.function, members, definition.enclosing)
         return parse_function(definition.function, resolver, self.session, role)
 

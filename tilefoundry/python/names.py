@@ -17,6 +17,11 @@ class Members:
 
     names: tuple[str, ...] = ()
     find: Callable[[str], object] = field(default=lambda name: None, repr=False)
+    children: tuple[object, ...] = ()
+
+    def is_child(self, value: object) -> bool:
+        """Whether `value` is one of the child modules, by identity."""
+        return any(value is child for child in self.children)
 
 
 @dataclass(frozen=True)

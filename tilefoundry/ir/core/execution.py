@@ -6,7 +6,7 @@ use, so that importing the IR stays cheap.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -34,11 +34,19 @@ class TensorFacts:
 class Executor(Protocol):
     """Runs functions on tensors that the IR does not look into."""
 
-    def run(self, module: Module, function: Function, args: tuple[object, ...], device: str | None = None) -> object:
+    def run(
+        self,
+        module: Module,
+        function: Function,
+        args: tuple[object, ...],
+        device: str | None = None,
+        children: Mapping[str, Callable[..., object]] | None = None,
+    ) -> object:
         """The value of `function` of `module` on one argument for each declared parameter.
 
         Args:
             device: where to run; None leaves it to the arguments.
+            children: what runs the entries of the children on their own weights, by the child's name.
         """
         ...
 

@@ -87,10 +87,19 @@ class LoadedModule:
         def run(*acts: object) -> object:
             args = fill_weights(callee, function.params, self.constants, acts)
             device = agreed_device(callee, self._devices, acts)
-            return executor().run(self.module, function, args, device)
+            return executor().run(self.module, function, args, device, self._children())
 
         run.__name__ = run.__qualname__ = function.name
         return run
+
+    def _children(self) -> dict[str, Callable[..., object]]:
+        """The entries of the children, as calls inside of this node's functions reach them."""
+        return {
+            child.name: child._runner(function)
+            for child in self.modules
+            for function in child.module.functions
+            if function.name == child.entry and isinstance(function, Function)
+        }
 
 
 def read_tree(module: Module, resource: WeightSource) -> LoadedModule:

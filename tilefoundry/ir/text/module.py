@@ -31,7 +31,7 @@ def _module(printer: StatementPrinter, module: Module) -> None:
     for function in module.functions:
         if isinstance(function, Function):
             printer.function_name(function)  # members are numbered before callees from elsewhere
-            printer.reached.remove(function)
+            printer.claim(function)
     for function in module.functions:
         printer.definition(function)
     for child in module.modules:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 
+from tilefoundry.ir.core.child import ChildEntry
 from tilefoundry.ir.core.expr import Call, Constant, Expr, Tuple, Var
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.metadata import (
@@ -40,6 +41,7 @@ class StatementPrinter:
         self.lines: list[str] = []
         self.reached: list[Function] = []
         self._functions = functions
+        self._printed: set[int] = set()
         self._names: dict[int, str] = {}
         self._held: list[Expr] = []  # keeps ids unique while they are keys
         self._depth = 0
@@ -52,6 +54,10 @@ class StatementPrinter:
             self._functions[id(function)] = f"@{len(self._functions)}"
             self.reached.append(function)
         return self._functions[id(function)]
+
+    def claim(self, function: Function) -> None:
+        """Takes a function off the list of those that are printed because calls reach them."""
+        self.reached[:] = [f for f in self.reached if f is not function]
 
     def name(self, expr: Expr) -> str:
         """A new name for an expression."""
@@ -114,6 +120,8 @@ class StatementPrinter:
     def _target(self, target: object) -> str:
         if isinstance(target, Function):
             return self.function_name(target)
+        if isinstance(target, ChildEntry):
+            return f"child {target.child!r} {self.function_name(target.function)}"
         assert isinstance(target, Op)
         attributes = ", ".join(f"{name}={self.values.value(value)}" for name, value in target.attributes())
         return f"{type(target).__name__}[{attributes}]" if attributes else type(target).__name__
@@ -151,7 +159,11 @@ class StatementPrinter:
     # -- functions
 
     def function(self, function: Function) -> None:
-        """Prints a function, its variants and converters."""
+        """Prints a function, its variants and converters; again by its name only, where several children share it."""
+        if id(function) in self._printed:
+            self.line(f"func {self.function_name(function)}")
+            return
+        self._printed.add(id(function))
         self.line(f"func {self.function_name(function)} {function.name!r}{self._notes(function.metadata)}:")
         self._depth += 1
         for param in function.params:
@@ -174,7 +186,7 @@ class StatementPrinter:
     def _part(self, function: Function) -> None:
         """Prints a variant or a converter below the function that it is a part of, and nowhere else."""
         self.function_name(function)
-        self.reached[:] = [f for f in self.reached if f is not function]
+        self.claim(function)
         self.function(function)
 
     def definition(self, definition: object) -> None:

@@ -9,6 +9,7 @@ from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.shard import Topology
 from tilefoundry.ir.variants import check_variants
+from tilefoundry.ir.verify.children import verify_children
 from tilefoundry.ir.verify.scopes import verify_scopes
 from tilefoundry.ir.verify.spread import verify_spread
 from tilefoundry.ir.verify.variables import verify_variables
@@ -52,6 +53,7 @@ def verify_module(module: Module) -> None:
     for function in module.functions:
         if isinstance(function, Function):
             verify_function(function, topologies)
+            verify_children(module, function)
     for child in module.modules:
         verify_module(child)
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from tilefoundry.diagnostics import VerifyError
-from tilefoundry.ir.core.expr import Expr, Tuple, Var
+from tilefoundry.ir.core.child import ChildEntry
+from tilefoundry.ir.core.expr import Call, Expr, Tuple, Var
 from tilefoundry.ir.core.function import Function
+from tilefoundry.ir.core.metadata import span_of
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.tir import Item
+from tilefoundry.ir.traverse import post_order
 from tilefoundry.ir.types import StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.outputs import store_results
@@ -44,6 +47,13 @@ def _check_one_body(fn: Function) -> None:
             span=fn.span,
             remedy=f"compile the variant that you need: specialize_function(f, {example}), of tilefoundry.ir",
         )
+    for expr in post_order(fn.body):
+        if isinstance(expr, Call) and isinstance(expr.target, ChildEntry):
+            raise VerifyError(
+                f"a call of child '{expr.target.child}', which has weights, cannot be compiled yet",
+                span=span_of(expr.metadata) or fn.span,
+                remedy="compile the child's entry, which takes its weights as arguments, and call it from 'forward'",
+            )
     for pattern in fn.specializations:
         raise VerifyError(
             f"this variant of '{fn.name}' serves '{pattern.dim_var}' in [{pattern.lo}, {pattern.hi}) only, and a "

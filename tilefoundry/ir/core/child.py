@@ -1,0 +1,55 @@
+"""Calls of a child module's entry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tilefoundry.diagnostics import VerifyError
+from tilefoundry.ir.core.expr import CallTarget, Expr, type_of
+from tilefoundry.ir.core.function import Function
+from tilefoundry.ir.core.metadata import Metadata
+from tilefoundry.ir.core.type import Type
+from tilefoundry.ir.types.matching import Bindings, bind_type, instantiate_type
+
+
+@dataclass(frozen=True, slots=True)
+class ChildEntry(CallTarget):
+    """The entry of a direct child Module, called with its activations: the weights come from the child's reading.
+
+    A child that reaches no weights is not called this way; its entry is elaborated like any function.
+
+    Attributes:
+        child: the child's name in the Module that holds the caller.
+        function: the child's entry.
+    """
+
+    child: str
+    function: Function
+
+    @property
+    def activations(self) -> tuple[str, ...]:
+        """The names of the parameters that a call supplies."""
+        return tuple(p.name for p in self.function.params if not p.is_const)
+
+    def infer_type(self, args: tuple[Expr | int, ...], metadata: Metadata = ()) -> Type:
+        """The entry's return type under the extents that the activations give to its DimVars.
+
+        Raises:
+            VerifyError: the number of activations is wrong, or one does not fit its parameter.
+        """
+        params = [p for p in self.function.params if not p.is_const]
+        if len(args) != len(params):
+            raise VerifyError(
+                f"child '{self.child}' takes {len(params)} activation(s) ({', '.join(self.activations)}), "
+                f"got {len(args)}",
+                remedy="leave the weights out: they come from the child's own reading",
+            )
+        bindings: Bindings = {}
+        for param, arg in zip(params, args, strict=True):
+            if not bind_type(param.type, type_of(arg), bindings):
+                raise VerifyError(
+                    f"child '{self.child}': parameter '{param.name}' is {param.type}, the argument is {type_of(arg)} "
+                    "(type mismatch)",
+                    remedy="pass a tensor of the declared shape, dtype and layout",
+                )
+        return instantiate_type(self.function.return_type, bindings)
