@@ -87,10 +87,10 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-def _evaluator() -> Executor:
-    from tilefoundry.evaluator import executor
+def _executor() -> Executor:
+    from tilefoundry.runtime.executor import executor
 
     return executor()
 
 
-set_executor_loader(_evaluator)
+set_executor_loader(_executor)

@@ -8,7 +8,7 @@ import torch
 
 from tilefoundry.evaluator.dtypes import TORCH
 from tilefoundry.evaluator.evaluate import evaluate
-from tilefoundry.ir.core.execution import Executor, TensorFacts
+from tilefoundry.ir.core.execution import TensorFacts
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
 
@@ -35,8 +35,3 @@ class TorchExecutor:
             return None
         dtype = _NAMES.get(value.dtype, str(value.dtype).removeprefix("torch."))
         return TensorFacts(tuple(value.shape), dtype, str(value.device))
-
-
-def executor() -> Executor:
-    """The executor that fills the IR's port."""
-    return TorchExecutor()

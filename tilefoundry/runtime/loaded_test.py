@@ -84,9 +84,9 @@ def test_statement_39_all_missing_weights_are_named() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("first.w", torch.zeros(4, 5), r"weight 'first.w' is declared with shape \(4, 4\), got \(4, 5\)"),
-        ("gain", torch.zeros(4, 1), r"weight 'gain' is declared with shape \(4\), got \(4, 1\)"),
-        ("gain", torch.zeros(4, dtype=torch.bfloat16), "'gain' is declared with dtype f32, got bf16(.|\n)*converter"),
+        ("first.w", torch.zeros(4, 5), r"weight 'first.w': declared with shape \(4, 4\), got \(4, 5\)"),
+        ("gain", torch.zeros(4, 1), r"weight 'gain': declared with shape \(4\), got \(4, 1\)"),
+        ("gain", torch.zeros(4, dtype=torch.bfloat16), "'gain': declared with dtype f32, got bf16(.|\n)*converter"),
         ("gain", torch.zeros(5, dtype=torch.bfloat16), r"shape \(4\), got \(5,\)"),  # shape first
     ],
 )
@@ -115,7 +115,7 @@ def test_a_dynamic_extent_is_one_value_in_all_weights_of_a_node() -> None:
 
     loaded = Dynamic.load(DictResource({"a": torch.ones(3), "b": torch.ones(3)}))
     assert torch.equal(loaded(torch.ones(3)), torch.full((3,), 2.0))
-    with pytest.raises(ValueError, match=r"weight 'b' is declared with shape \(N\), got \(4,\)"):
+    with pytest.raises(ValueError, match=r"weight 'b': declared with shape \(N\), got \(4,\)"):
         Dynamic.load(DictResource({"a": torch.ones(3), "b": torch.ones(4)}))
     with pytest.raises(ValueError, match="weight 'a'"):  # outside of the envelope
         Dynamic.load(DictResource({"a": torch.ones(9), "b": torch.ones(9)}))

@@ -125,9 +125,9 @@ def test_statement_11_kernels_take_activations_once_loaded() -> None:
 
 def test_statement_12_load_checks_shape_then_dtype_and_names_all_that_is_missing() -> None:
     twin, tensors = TorchModel(), weights()
-    with pytest.raises(ValueError, match=r"weight 'first.w' is declared with shape \(4, 4\), got \(2, 2\)"):
+    with pytest.raises(ValueError, match=r"weight 'first.w': declared with shape \(4, 4\), got \(2, 2\)"):
         twin.load(DictResource({**tensors, "first.w": torch.ones(2, 2, dtype=torch.float64)}))
-    with pytest.raises(ValueError, match="'gain' is declared with dtype f32, got f64(.|\n)*weight converter"):
+    with pytest.raises(ValueError, match="'gain': declared with dtype f32, got f64(.|\n)*weight converter"):
         twin.load(DictResource({**tensors, "gain": tensors["gain"].double()}))
     with pytest.raises(KeyError) as caught:
         twin.load(DictResource({}))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from os import PathLike
 from typing import TYPE_CHECKING, Protocol
 
 from tilefoundry.diagnostics import TileFoundryError
@@ -15,6 +16,7 @@ from tilefoundry.diagnostics import TileFoundryError
 if TYPE_CHECKING:
     from tilefoundry.ir.core.function import Function
     from tilefoundry.ir.core.module import Module
+    from tilefoundry.ir.core.weights import WeightSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,19 @@ class Executor(Protocol):
 
     def facts(self, value: object) -> TensorFacts | None:
         """Shape, dtype and device of a tensor; None when `value` is none."""
+        ...
+
+    def prepare(
+        self,
+        module: Module,
+        raw: WeightSource,
+        out_dir: str | PathLike[str],
+        *,
+        device: object,
+        overwrite: bool,
+        max_shard_bytes: int | None,
+    ) -> None:
+        """Writes the declared weights of a tree as a checkpoint; see `Module.prepare`."""
         ...
 
 

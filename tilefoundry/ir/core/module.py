@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from os import PathLike
 from types import MappingProxyType, MethodType
 from typing import Protocol, runtime_checkable
 
@@ -221,6 +222,38 @@ class Module:
             WrongTypeError: the resource gave something that is no tensor.
         """
         return read_tree(self, resource)
+
+    def prepare(
+        self,
+        raw: WeightSource,
+        out_dir: str | PathLike[str],
+        *,
+        device: object = "cpu",
+        overwrite: bool = False,
+        max_shard_bytes: int | None = None,
+    ) -> None:
+        """Writes a checkpoint that holds exactly the declared weights of this node and of all below it.
+
+        A weight with a converter is what the converter makes of the raw tensors that its parameters name; another is
+        the raw tensor of its own name. A one-to-many name is stacked on a new first axis. Tensors are read and written
+        one after the other: memory holds the inputs and the result of one weight. The directory appears under its
+        name when it is complete; progress is shown on a terminal.
+
+        Args:
+            raw: a `RuntimeResource`, or any object with `load`, `load_group` and `subtree`.
+            out_dir: the directory to make: safetensors shards and ``model.safetensors.index.json``, keys dotted by
+                module path. `load` reads it through a `SafetensorsResource`.
+            device: where converters run.
+            overwrite: replace a directory that has content.
+            max_shard_bytes: start another shard above this size; by default there is one.
+
+        Raises:
+            MissingNameError: a raw tensor is missing (a KeyError).
+            WrongValueError: a value differs from its declaration in shape or dtype, two functions have a converter for
+                one weight, or a weight has a dynamic extent.
+            FileExistsError: `out_dir` has content.
+        """
+        executor().prepare(self, raw, out_dir, device=device, overwrite=overwrite, max_shard_bytes=max_shard_bytes)
 
     # -- running
 

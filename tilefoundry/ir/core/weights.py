@@ -100,9 +100,9 @@ def misfit(what: str, declared: Type, value: object, bindings: dict[str, int]) -
     assert isinstance(declared, TensorType)  # a ConstTensor is one
     if not _fits(declared.shape, facts.shape, bindings):
         shape = ", ".join(format_dim(d) for d in declared.shape)
-        return f"{what} is declared with shape ({shape}), got {facts.shape}"
+        return f"{what}: declared with shape ({shape}), got {facts.shape}"
     if facts.dtype != declared.dtype.name:
-        return f"{what} is declared with dtype {declared.dtype}, got {facts.dtype} (see weight converters)"
+        return f"{what}: declared with dtype {declared.dtype}, got {facts.dtype} (see weight converters)"
     return None
 
 
