@@ -96,6 +96,15 @@ def test_pipelined_loop_inside_a_spread_loop() -> None:
         assert torch.equal(kernel(x), x.sum(1, keepdim=True))
 
 
+def test_a_result_beside_an_empty_one() -> None:
+    kernel = tilefoundry.jit(programs.Siblings, target="cpu")
+    w = torch.randn(1, 64)
+    for rows in (0, 3):
+        x, y, z = torch.randn(rows, 64), torch.full((rows, 64), float("nan")), torch.full((1, 64), float("nan"))
+        kernel(x, w, y, z)
+        assert torch.equal(y, x) and torch.equal(z, w + w)
+
+
 def test_arithmetic_on_scalars() -> None:
     kernel = tilefoundry.jit(programs.Scalars, target="cpu")
     x, h = torch.randn(64), torch.tensor(1.7, dtype=torch.bfloat16)

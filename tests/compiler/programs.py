@@ -13,6 +13,7 @@ from tilefoundry.target import CudaTarget
 TARGET = CudaTarget("nvidia.h200_sxm")
 M = DimVar("M", 1, 1 << 20)
 N = DimVar("N", 1, 1 << 20)
+L = DimVar("L", 0, 1 << 20)  # may be empty
 G = DimVar("G", 1, 1 << 20)
 
 
@@ -244,3 +245,19 @@ class Scalars:
             r = tf.reshard(x, (32 @ t.t, 2), "rmem")
             r = r * (s + 1.5) + tf.exp(-s) * tf.cast(k // 3 + 1, "f32") + tf.cast(h * h, "f32")
             return tf.reshard(tf.where(s < 1.0, r, tf.where(s < 3.0, s, 7.0)), (32 @ t.t, 2), "gmem")
+
+
+@module(entry="siblings", target=TARGET, topologies=(Topology("cta", G), Topology("thread", 32)))
+class Siblings:
+    """A result of M rows by a spread loop, and one that does not depend on M."""
+
+    @func
+    def siblings(
+        x: Tensor[(L, 64), "f32"], w: Tensor[(1, 64), "f32"]
+    ) -> tuple[Tensor[(L, 64), "f32"], Tensor[(1, 64), "f32"]]:
+        with Mesh(("cta",), (G,), ("c",)) as cta, Mesh(("thread",), (32,), ("t",)) as t:
+            y = tf.zeros(Tensor[(L, 64), "f32"])
+            for i in range(L) @ cta.c:
+                y = tf.insert_slice(y, tf.reshard(x[i], (32 @ t.t, 2), "rmem"), (i, 0))
+            r = tf.reshard(w, (1, 32 @ t.t, 2), "rmem")
+            return y, tf.reshard(r + r, (1, 32 @ t.t, 2), "gmem")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 from tilefoundry.diagnostics import CompileError
 from tilefoundry.ir import tir
-from tilefoundry.ir.core.expr import Call, Expr, Var
+from tilefoundry.ir.core.expr import Call, Expr
 from tilefoundry.ir.core.module import Module
-from tilefoundry.ir.dims import Dim, dim_vars
+from tilefoundry.ir.dims import Dim, dim_max, dim_vars
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,24 +41,33 @@ def derive_launch_config(module: Module, kernel: tir.PrimFunction) -> LaunchConf
     grid: Dim | None = levels.get("cta", 1)
     if grid is not None and not dim_vars(grid) <= known:
         grid = None
-    tiles = _grid_stride_tiles(kernel)
-    if tiles is None:
-        if grid is None:
-            raise CompileError(
-                f"'{kernel.name}' runs on a launch-provided number of CTAs, and no loop is spread over them",
-                remedy="write `for i in tile(extent, step) @ cta.c`, or give the cta topology a static size",
-            )
-        tiles = grid
-    return LaunchConfig(grid, tiles, block)
+    loops, stores = _work(kernel)
+    if grid is None and not loops:
+        raise CompileError(
+            f"'{kernel.name}' runs on a launch-provided number of CTAs, and no loop is spread over them",
+            remedy="write `for i in tile(extent, step) @ cta.c`, or give the cta topology a static size",
+        )
+    extents = [*loops, 1] if stores or not loops else loops
+    return LaunchConfig(grid, functools.reduce(dim_max, extents), block)
 
 
-def _grid_stride_tiles(kernel: tir.PrimFunction) -> Dim | None:
-    """The extent of the loop that starts at a CTA's id and steps by the number of CTAs."""
-    counts: set[Expr] = set()
-    for item in tir.items_within(tir.unfold(kernel.body)):
+def _work(kernel: tir.PrimFunction) -> tuple[list[Dim], bool]:
+    """The extents of the loops that are spread over all CTAs, and whether the kernel does anything outside of these.
+
+    Such a loop starts at the CTA's id and steps by the number of CTAs. What is outside needs a launch in any case.
+    """
+    items = tir.unfold(kernel.body)
+    counts: set[Expr] = {
+        item.var
+        for item in items
+        if isinstance(item, tir.Binding) and isinstance(item.value, Call) and item.value.target == tir.ProgramDim("cta")
+    }
+    loops: list[Dim] = []
+    stores = False
+    for item in items:
         match item:
-            case tir.Binding(Var() as var, Call(target=tir.ProgramDim("cta"))):
-                counts.add(var)
             case tir.For(step=Expr() as step, extent=extent) if step in counts:
-                return extent
-    return None
+                loops.append(extent)
+            case tir.For() | tir.Evaluate(callable=tir.TileStore()):
+                stores = True
+    return loops, stores
