@@ -12,7 +12,7 @@ from tilefoundry.diagnostics import EvalError
 from tilefoundry.dsl import ConstTensor, Tensor, tf
 from tilefoundry.evaluator import evaluate
 from tilefoundry.evaluator.torch_executor import TorchExecutor
-from tilefoundry.ir.core.execution import set_executor_loader
+from tilefoundry.ir.core import execution
 from tilefoundry.python import func, module
 
 
@@ -47,6 +47,12 @@ class Block:
         return x
 
 
+@pytest.fixture(autouse=True)
+def _evaluator(monkeypatch):
+    """The evaluator alone fills the port, whatever fills it in other tests."""
+    monkeypatch.setattr(execution, "_executors", [TorchExecutor()])
+
+
 class Weights:
     """A resource of tensors by dotted path."""
 
@@ -71,7 +77,6 @@ def weights(seed):
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_each_child_runs_on_its_own_weights(seed):
-    set_executor_loader(TorchExecutor)
     w = weights(seed)
     loaded = Block.load(Weights(w))
     x = torch.randn((1, 8), generator=torch.Generator().manual_seed(seed))
@@ -83,7 +88,6 @@ def test_each_child_runs_on_its_own_weights(seed):
 
 
 def test_a_module_without_weights_refuses():
-    set_executor_loader(TorchExecutor)
     with pytest.raises(
         EvalError, match=r"child 'pair' has weights, and none are read here(.|\n)*module\.load"
     ) as caught:

@@ -8,6 +8,7 @@ import torch
 
 from tilefoundry.evaluator.dtypes import TORCH
 from tilefoundry.evaluator.evaluate import evaluate
+from tilefoundry.evaluator.reach import reached_children
 from tilefoundry.ir.core.execution import TensorFacts
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
@@ -28,6 +29,10 @@ class TorchExecutor:
     ) -> object:
         """The value of `function` on one argument for each declared parameter."""
         return evaluate(function, *args, device=device, children=children)
+
+    def reached(self, function: Function, args: tuple[object, ...] | None) -> tuple[str, ...]:
+        """The names of the children whose entries a call of `function` reaches."""
+        return reached_children(function, args)
 
     def facts(self, value: object) -> TensorFacts | None:
         """Shape, dtype and device of a torch tensor; None when `value` is none."""

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import tilefoundry  # noqa: F401  (brings the evaluator)
-from tilefoundry.dsl import ConstTensor, DimVar, Tensor
+from tilefoundry.dsl import ConstTensor, DimVar, DimVarRangePat, Tensor
 from tilefoundry.ir.core.module import LoadedModule, Module
 from tilefoundry.python import func, module
 from tilefoundry.runtime import DictResource
@@ -175,6 +175,62 @@ def test_statement_41_every_constant_of_the_node_counts() -> None:
         Two.load(DictResource(meta)).f(torch.ones(2))
     far = {"a": torch.ones(2), "b": torch.ones(2), "child.w": torch.ones(4, 4, device="meta")}
     assert torch.equal(Two.load(DictResource(far)).f(torch.ones(2)), torch.full((2,), 2.0))  # no call reaches the child
+
+
+def blocks_on(own: str, first: str, second: str):
+    """A reading whose weights are on these devices; the call reaches the first of two grandchildren."""
+
+    @module(entry="run")
+    class Pair:
+        left, right = Proj.renamed("left"), Proj.renamed("right")
+
+        @func
+        def run(x: Tensor[(2, 4), "f32"], b: ConstTensor[(4,), "f32"]) -> Tensor[(2, 4), "f32"]:
+            return left(x) * b
+
+    @module(entry="block")
+    class Block:
+        pair = Pair
+
+        @func
+        def block(x: Tensor[(2, 4), "f32"]) -> Tensor[(2, 4), "f32"]:
+            return pair(x) + x
+
+    at = {"pair.b": own, "pair.left.w": first, "pair.right.w": second}
+    shapes = {"pair.b": (4,)}
+    tensors = {name: torch.ones(shapes.get(name, (4, 4)), device=device) for name, device in at.items()}
+    return Block.load(DictResource(tensors))
+
+
+def test_statement_41_children_that_the_call_reaches_count() -> None:
+    x = torch.ones(2, 4)
+    with pytest.raises(ValueError, match="Block.block: .*'pair.b' on cpu, weight 'pair.left.w' on meta, activation 0"):
+        blocks_on("cpu", "meta", "cpu")(x)
+    assert blocks_on("cpu", "cpu", "meta")(x).device.type == "cpu"
+
+
+def test_statement_41_children_of_the_selected_variant_count() -> None:
+    @module(entry="f")
+    class Dispatched:
+        low, high = Proj.renamed("low"), Proj.renamed("high")
+
+        @func
+        def f(n: Tensor[(N,), "f32"], x: Tensor[(2, 4), "f32"]) -> Tensor[(2, 4), "f32"]:
+            pass
+
+        @f.specialize(DimVarRangePat("N", 1, 5))
+        def small(n: Tensor[(N,), "f32"], x: Tensor[(2, 4), "f32"]) -> Tensor[(2, 4), "f32"]:
+            return low(x)
+
+        @f.specialize(DimVarRangePat("N", 5, 9))
+        def large(n: Tensor[(N,), "f32"], x: Tensor[(2, 4), "f32"]) -> Tensor[(2, 4), "f32"]:
+            return high(x)
+
+    loaded = Dispatched.load(DictResource({"low.w": torch.eye(4), "high.w": torch.ones(4, 4, device="meta")}))
+    x = torch.randn(2, 4)
+    assert torch.equal(loaded(torch.ones(4), x), x)
+    with pytest.raises(ValueError, match="Dispatched.f: .*weight 'high.w' on meta, activation 0 on cpu"):
+        loaded(torch.ones(5), x)
 
 
 def test_statement_45_a_bare_call_needs_a_method_or_an_entry() -> None:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from tilefoundry.diagnostics import LookupNameError, TileFoundryError, WrongTypeError
+from tilefoundry.ir.core.execution import executor
+from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.loaded import fill_weights, no_step
 from tilefoundry.ir.core.module import Definition, Module
 from tilefoundry.ir.core.placement import agreed_device, weight_devices
@@ -34,13 +36,16 @@ class Kernel:
     def __get__(self, twin: Twin | None, owner: type) -> object:
         if twin is None:
             return self.body
-        body, params, name = self.body, parameters_of(self.definition), self.definition.name
+        body, definition = self.body, self.definition
+        params, name = parameters_of(definition), definition.name
 
         def run(*acts: object) -> object:
             callee = f"{twin.name}.{name}"
             constants = twin.constants(callee)
             args = fill_weights(callee, params, constants, acts)
-            agreed_device(callee, twin.devices, acts)
+            agreed_device(callee, twin.devices, acts)  # first, so that `args` can select a variant
+            if isinstance(definition, Function):
+                agreed_device(callee, twin.reached_devices(definition, args), acts)
             with Unchanged(callee, {f"weight '{p.name}'": constants[p.name] for p in params if p.is_const}):
                 assert callable(body)
                 return body(*args) if isinstance(body, RuntimeFunction) else body(twin, *args)
@@ -102,6 +107,17 @@ class Twin(RuntimeModule):
         if self._constants is None:
             raise NotLoadedError(f"{callee}: weights are not bound; call load(resource) first")
         return self._constants
+
+    def reached_devices(self, function: Function, args: tuple[object, ...] | None) -> dict[str, str]:
+        """The devices of the weights of this node, and of those children that the semantic `function` reaches."""
+        devices = dict(self.devices)
+        for name in executor().reached(function, args):
+            child = self.child(name)
+            if isinstance(child, Twin):
+                entry = child.module.entry_function()
+                if isinstance(entry, Function):
+                    devices |= child.reached_devices(entry, None)
+        return devices
 
     def load(self, resource: WeightSource) -> None:
         """Reads the weights of the whole tree, checks all of them, and only then binds them.

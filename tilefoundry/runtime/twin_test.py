@@ -240,6 +240,37 @@ def test_statement_17_devices_must_agree() -> None:
         loaded_twin().first(torch.ones(2, 4, device="meta"))
 
 
+def test_statement_17_children_that_the_function_reaches_count() -> None:
+    @module(entry="block")
+    class Block:
+        used, unused = Proj.renamed("used"), Proj.renamed("unused")
+
+        @func
+        def block(x: Tensor[(2, 4), "f32"]) -> Tensor[(2, 4), "f32"]:
+            return used(x) + x
+
+    ran = []
+
+    @runtime_module(Block)
+    class TorchBlock:
+        used = TorchProj
+        unused = TorchProj
+
+        @runtime_func
+        def block(self, x):
+            ran.append("block")
+            return self.used(x) + x
+
+    twin, x = TorchBlock(), torch.randn(2, 4)
+    here, far = torch.ones(4, 4), torch.ones(4, 4, device="meta")
+    twin.load(DictResource({"used.w": here, "unused.w": far}))
+    assert torch.equal(twin(x), Block.load(DictResource({"used.w": here, "unused.w": far}))(x))
+    twin.load(DictResource({"used.w": far, "unused.w": here}))
+    with pytest.raises(ValueError, match="Block.block: .*weight 'used.w' on meta, activation 0 on cpu"):
+        twin(x)
+    assert ran == ["block"]  # the second call did not start
+
+
 def test_statement_18_the_abi_is_frozen_and_splits_inputs_from_outputs() -> None:
     a, b, out = (ParamABI(name, Proj.weights["w"]) for name in ("a", "b", "out"))
     entry = EntryABI("f", (a, b, out), 1)

@@ -52,6 +52,15 @@ class Executor(Protocol):
         """
         ...
 
+    def reached(self, function: Function, args: tuple[object, ...] | None) -> tuple[str, ...]:
+        """The names of the children whose entries a call of `function` reaches, on their own weights.
+
+        Args:
+            args: one for each declared parameter: they select the variant of a prototype. None leaves that open, and
+                what only a variant calls is not reached.
+        """
+        ...
+
     def facts(self, value: object) -> TensorFacts | None:
         """Shape, dtype and device of a tensor; None when `value` is none."""
         ...

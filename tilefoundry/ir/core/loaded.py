@@ -86,11 +86,20 @@ class LoadedModule:
 
         def run(*acts: object) -> object:
             args = fill_weights(callee, function.params, self.constants, acts)
-            device = agreed_device(callee, self._devices, acts)
+            agreed_device(callee, self._devices, acts)  # first, so that `args` can select a variant
+            device = agreed_device(callee, self._reached_devices(function, args), acts)
             return executor().run(self.module, function, args, device, self._children())
 
         run.__name__ = run.__qualname__ = function.name
         return run
+
+    def _reached_devices(self, function: Function, args: tuple[object, ...] | None) -> dict[str, str]:
+        """The devices of the weights of this node, and of those children that a call of `function` reaches."""
+        devices = dict(self._devices)
+        for name in executor().reached(function, args):
+            child = next(c for c in self.modules if c.name == name)
+            devices |= child._reached_devices(hir_function(child.module, child.module.entry_function()), None)
+        return devices
 
     def _children(self) -> dict[str, Callable[..., object]]:
         """The entries of the children, as calls inside of this node's functions reach them."""
