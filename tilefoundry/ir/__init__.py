@@ -18,6 +18,7 @@ from tilefoundry.ir.core import (
     register_op,
 )
 from tilefoundry.ir.core.origin import bound_dims_of, origin_of
+from tilefoundry.ir.core.selectors import function_selectors, select
 from tilefoundry.ir.dims import DimVar, ceildiv, evaluate_dim, normalize_dim
 from tilefoundry.ir.hir import BinaryKind, GridRegionExpr, ReduceKind, UnaryKind
 from tilefoundry.ir.shard import (
@@ -81,12 +82,14 @@ __all__ = [
     "ceildiv",
     "dim_vars_reached",
     "evaluate_dim",
+    "function_selectors",
     "is_concrete",
     "normalize_dim",
     "origin_of",
     "register_alias",
     "register_op",
     "residual_dims",
+    "select",
     "specialize_concretely",
     "specialize_function",
     "variant_for",

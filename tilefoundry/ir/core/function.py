@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
 from tilefoundry.diagnostics import SourceSpan, VerifyError, WrongTypeError, WrongValueError
@@ -58,6 +58,14 @@ class Function(CallTarget):
                 span=span_of(self.body.metadata) or self.span,
                 remedy="change the annotation, or cast, reshape or reshard the value",
             )
+
+    def cloned(self) -> Function:
+        """Another Function of the same meaning, with variants and converters of its own; expressions are shared."""
+        return replace(
+            self,
+            variants=tuple(variant.cloned() for variant in self.variants),
+            converters=tuple((weight, converter.cloned()) for weight, converter in self.converters),
+        )
 
     @property
     def type(self) -> CallableType:

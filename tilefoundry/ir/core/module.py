@@ -13,6 +13,7 @@ from tilefoundry.ir.core.execution import executor
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.loaded import LoadedModule as LoadedModule
 from tilefoundry.ir.core.loaded import hir_function, no_step, read_tree
+from tilefoundry.ir.core.origin import origins
 from tilefoundry.ir.core.type import Type
 from tilefoundry.ir.core.weights import WeightSource
 from tilefoundry.ir.shard.mesh import Topology
@@ -179,12 +180,15 @@ class Module:
             )
         return self.lookup(self.entry)
 
-    def owns(self, function: Definition) -> bool:
-        """Whether `function` is one of these functions or their variants, by identity."""
-        return any(
-            f is function or (isinstance(f, Function) and any(v is function for v in f.variants))
-            for f in self.functions
-        )
+    def owns(self, function: Definition, derived: bool = False) -> bool:
+        """Whether `function` is one of these functions or their variants, by identity.
+
+        Args:
+            derived: also accept what was specialised from one of them, over any number of steps.
+        """
+        own = [p for f in self.functions for p in ((f, *f.variants) if isinstance(f, Function) else (f,))]
+        chain = origins(function) if derived and isinstance(function, Function) else (function,)
+        return any(o is f for o in chain for f in own)
 
     @property
     def weights(self) -> dict[str, Type]:
@@ -206,6 +210,14 @@ class Module:
     def renamed(self, name: str) -> Module:
         """The same Module under another name."""
         return replace(self, name=name)
+
+    def cloned(self) -> Module:
+        """A tree of new Modules and Functions of the same meaning, under the same owner.
+
+        Target, topologies, expressions and kernels, which nothing changes, are shared.
+        """
+        functions = tuple(f.cloned() if isinstance(f, Function) else f for f in self.functions)
+        return replace(self, functions=functions, modules=tuple(m.cloned() for m in self.modules))
 
     # -- weights
 

@@ -3,11 +3,10 @@ from typing import ClassVar
 
 import pytest
 
-import tilefoundry.ir.hir  # registers the ops
 from tilefoundry.diagnostics import VerifyError
-from tilefoundry.ir.core import MISSING, Op, ParamDef, op_names, register_alias, register_op, schemas_named
+from tilefoundry.ir.core import MISSING, Op, ParamDef, Var, op_names, register_alias, register_op, schemas_named
 from tilefoundry.ir.hir import Binary, BinaryKind, Cast, MatMul, Reshard
-from tilefoundry.ir.types import DType, StorageKind
+from tilefoundry.ir.types import DType, StorageKind, UnitType
 
 
 def test_a_schema_lists_inputs_then_attributes():
@@ -72,6 +71,6 @@ def test_a_user_op_is_typed_by_its_rule():
     (schema,) = schemas_named("test", "second")
     assert schema.build(flag=True) == Second(flag=True)
     with pytest.raises(VerifyError, match="second: needs b"):
-        Second().infer_type((tilefoundry.ir.core.Var("x", tilefoundry.ir.types.UnitType()),))
+        Second().infer_type((Var("x", UnitType()),))
     with pytest.raises(VerifyError, match="expected at least 1 operand"):
         Second().infer_type(())

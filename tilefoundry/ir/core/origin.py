@@ -27,8 +27,13 @@ class SpecializationMetadata(IRMetadata):
 
 def origin_of(fn: Function) -> Function:
     """The authored function that `fn` was specialised from, over any number of steps; `fn` itself when authored."""
+    return origins(fn)[-1]
+
+
+def origins(fn: Function) -> tuple[Function, ...]:
+    """`fn`, what it was specialised from, and so on to the authored function."""
     record = find_metadata(fn.metadata, SpecializationMetadata)
-    return fn if record is None else origin_of(record.origin)
+    return (fn,) if record is None else (fn, *origins(record.origin))
 
 
 def bound_dims_of(fn: Function) -> dict[str, int | DimVar]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.text.statements import StatementPrinter
 
-VERSION = 1  # of this text; part of it, so that a change of the form changes every key
+VERSION = 2  # of this text; part of it, so that a change of the form changes every key
 
 
 def canonical_module_text(module: Module) -> str:
@@ -18,8 +17,9 @@ def canonical_module_text(module: Module) -> str:
     """
     printer = StatementPrinter({})
     _module(printer, module)
-    while printer.reached:  # callees that are no member of a printed module
-        printer.function(printer.reached.pop(0))
+    while printer.reached:  # what calls refer to by number
+        callee = printer.reached.pop(0)
+        printer.function(callee, printer.function_name(callee))
     definitions = [f"tilefoundry module text {VERSION}", *printer.values.definitions]
     return "\n".join([*definitions, *printer.lines]) + "\n"
 
@@ -28,10 +28,6 @@ def _module(printer: StatementPrinter, module: Module) -> None:
     levels = ", ".join(f"{t.name}={printer.values.dim(t.size)}" for t in module.effective_topologies())
     methods = f" methods ({', '.join(sorted(module.methods))})" if module.methods else ""
     printer.line(f"module {module.name!r} entry {module.entry!r} topologies ({levels}){methods}:")
-    for function in module.functions:
-        if isinstance(function, Function):
-            printer.function_name(function)  # members are numbered before callees from elsewhere
-            printer.claim(function)
     for function in module.functions:
         printer.definition(function)
     for child in module.modules:

@@ -41,7 +41,7 @@ class StatementPrinter:
         self.lines: list[str] = []
         self.reached: list[Function] = []
         self._functions = functions
-        self._printed: set[int] = set()
+        self._count = 0
         self._names: dict[int, str] = {}
         self._held: list[Expr] = []  # keeps ids unique while they are keys
         self._depth = 0
@@ -55,14 +55,11 @@ class StatementPrinter:
             self.reached.append(function)
         return self._functions[id(function)]
 
-    def claim(self, function: Function) -> None:
-        """Takes a function off the list of those that are printed because calls reach them."""
-        self.reached[:] = [f for f in self.reached if f is not function]
-
     def name(self, expr: Expr) -> str:
         """A new name for an expression."""
         self._held.append(expr)
-        self._names[id(expr)] = f"%{len(self._names)}"
+        self._names[id(expr)] = f"%{self._count}"
+        self._count += 1
         return self._names[id(expr)]
 
     def reference(self, expr: Expr) -> str:
@@ -121,7 +118,7 @@ class StatementPrinter:
         if isinstance(target, Function):
             return self.function_name(target)
         if isinstance(target, ChildEntry):
-            return f"child {target.child!r} {self.function_name(target.function)}"
+            return f"child {target.child!r}"
         assert isinstance(target, Op)
         attributes = ", ".join(f"{name}={self.values.value(value)}" for name, value in target.attributes())
         return f"{type(target).__name__}[{attributes}]" if attributes else type(target).__name__
@@ -158,13 +155,14 @@ class StatementPrinter:
 
     # -- functions
 
-    def function(self, function: Function) -> None:
-        """Prints a function, its variants and converters; again by its name only, where several children share it."""
-        if id(function) in self._printed:
-            self.line(f"func {self.function_name(function)}")
-            return
-        self._printed.add(id(function))
-        self.line(f"func {self.function_name(function)} {function.name!r}{self._notes(function.metadata)}:")
+    def function(self, function: Function, label: str = "") -> None:
+        """Prints a function, its variants and converters, with names of its own for all values.
+
+        What several functions or children share is printed in each, so that sharing makes no difference.
+        """
+        around = dict(self._names)
+        number = f"{label} " if label else ""
+        self.line(f"func {number}{function.name!r}{self._notes(function.metadata)}:")
         self._depth += 1
         for param in function.params:
             kind = "const" if param.is_const else "param"
@@ -177,17 +175,12 @@ class StatementPrinter:
         else:
             self.line(f"prototype : {self.values.type(function.return_type)}")
         for variant in function.variants:
-            self._part(variant)
+            self.function(variant)
         for weight, converter in function.converters:
             self.line(f"converter {weight!r}")
-            self._part(converter)
+            self.function(converter)
         self._depth -= 1
-
-    def _part(self, function: Function) -> None:
-        """Prints a variant or a converter below the function that it is a part of, and nowhere else."""
-        self.function_name(function)
-        self.claim(function)
-        self.function(function)
+        self._names = around
 
     def definition(self, definition: object) -> None:
         """Prints a kernel, or a statement of one, by the fields of its dataclass."""

@@ -21,7 +21,7 @@ def verify_children(module: Module, fn: Function) -> None:
         for expr in post_order(part.body) if part.body is not None else ():
             if isinstance(expr, Call) and isinstance(expr.target, ChildEntry):
                 child = module.child_named(expr.target.child)
-                if child is None or child.entry is None or child.entry_function() is not expr.target.function:
+                if child is None or child.entry is None or child.entry_function() != expr.target.function:
                     raise VerifyError(
                         f"module '{module.name}' has no child '{expr.target.child}' with this entry",
                         span=span_of(expr.metadata) or fn.span,
