@@ -71,6 +71,17 @@ def test_two_outputs_of_one_loop() -> None:
         assert torch.equal(y, 2 * x * w) and torch.equal(z, (2 * x * w).sum(1, keepdim=True))
 
 
+def test_division_by_zero_is_reported_with_its_place() -> None:
+    kernel = tilefoundry.jit(programs.Quotients, target="cpu")
+    x, y = torch.arange(64, dtype=torch.int32), torch.ones(64, dtype=torch.int32)
+    assert torch.equal(kernel(x, y), x)
+    y[5] = 0
+    with pytest.raises(tilefoundry.TileFoundryError, match=r"kernel 'quotients'.*division by zero"):
+        kernel(x, y)
+    y[5] = 1
+    assert torch.equal(kernel(x, y), x)
+
+
 def test_two_axes_of_a_grid() -> None:
     for rows, columns in ((1, 1), (19, 21), (64, 48)):
         x = torch.randn(rows, columns).half()

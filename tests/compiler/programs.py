@@ -261,3 +261,14 @@ class Siblings:
                 y = tf.insert_slice(y, tf.reshard(x[i], (32 @ t.t, 2), "rmem"), (i, 0))
             r = tf.reshard(w, (1, 32 @ t.t, 2), "rmem")
             return y, tf.reshard(r + r, (1, 32 @ t.t, 2), "gmem")
+
+
+@module(entry="quotients", target=TARGET, topologies=(Topology("cta", 1), Topology("thread", 32)))
+class Quotients:
+    """Integer quotients, of which one may not exist."""
+
+    @func
+    def quotients(x: Tensor[(64,), "i32"], y: Tensor[(64,), "i32"]) -> Tensor[(64,), "i32"]:
+        with Mesh(("thread",), (32,), ("t",)) as t:
+            a, b = tf.reshard(x, (32 @ t.t, 2), "rmem"), tf.reshard(y, (32 @ t.t, 2), "rmem")
+            return tf.reshard(a // b, (32 @ t.t, 2), "gmem")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import torch
 
-from tilefoundry.diagnostics import ArgumentTypeError
+from tilefoundry.diagnostics import ArgumentTypeError, ArgumentValueError
 from tilefoundry.ir.dims import Dim, DimVar, dim_vars, evaluate_dim
 from tilefoundry.runtime.abi import EntryABI
 from tilefoundry.runtime.torch_dtype import torch_dtype
@@ -88,7 +88,10 @@ class OutputAllocator:
         except IndexError:  # an input of another rank
             return None
         if shape and min(shape) < 0:
-            return None
+            raise ArgumentValueError(
+                f"{self._entry.name}: output '{recipe.name}' would have the shape ({', '.join(map(str, shape))})",
+                remedy="pass larger inputs",
+            )
         return torch.empty(shape, dtype=recipe.dtype, device=device)
 
     def _extent(self, extent: _Extent, inputs: Sequence[object]) -> int:

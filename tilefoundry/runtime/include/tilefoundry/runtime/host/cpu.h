@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 
 #include "tilefoundry/runtime/cpu/workers.h"
+#include "tilefoundry/runtime/host/error.h"
 #include "tilefoundry/runtime/host/launch.h"
 
 namespace tilefoundry::host {
@@ -16,8 +18,13 @@ struct CpuKernel {
   Function general;
 
   /// Runs to completion; `device` is always the host.
+  /// What an instance throws (a division by zero) says where it ran; the kernel's name is added here.
   void launch(int /*device*/, const Launch& launch) const {
-    (launch.vector ? vector : general)(launch.args, grid_of(launch, worker_count()));
+    try {
+      (launch.vector ? vector : general)(launch.args, grid_of(launch, worker_count()));
+    } catch (const std::exception& error) {
+      throw_error(kLaunchError, "kernel '", name, "': ", error.what());
+    }
   }
 };
 
