@@ -10,6 +10,7 @@ import torch
 
 import tilefoundry  # noqa: F401  (brings the evaluator)
 from tilefoundry.dsl import Tensor
+from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
 from tilefoundry.python import func
 from tilefoundry.runtime import DictResource, RuntimeFunction, RuntimeModule, entry_abi_of
@@ -210,6 +211,19 @@ def test_statement_75_a_child_class_takes_ir() -> None:
         "first",
         "second",
     ]
+
+
+def test_members_may_have_any_other_name() -> None:
+    """What a twin is made of gives way to the Module's names."""
+    names = ("constants", "child", "devices", "bound", "forward")
+    run_ir = Proj.lookup("run")
+    functions = [Function(n, run_ir.params, run_ir.body, run_ir.return_type) for n in names]
+    sem = Module("sem", tuple(functions), entry="child")
+    twin = twin_of(sem, **dict.fromkeys(names, run))()
+    w, x = torch.randn(4, 4), torch.randn(2, 4)
+    twin.load(DictResource({"w": w}))
+    for call in (twin, *(getattr(twin, n) for n in names)):
+        assert torch.equal(call(x), x @ w)
 
 
 def test_what_is_decorated_is_checked() -> None:

@@ -41,11 +41,11 @@ class Kernel:
 
         def run(*acts: object) -> object:
             callee = f"{twin.name}.{name}"
-            constants = twin.constants(callee)
+            constants = twin._bound(callee)
             args = fill_weights(callee, params, constants, acts)
-            agreed_device(callee, twin.devices, acts)  # first, so that `args` can select a variant
-            if isinstance(definition, Function):
-                agreed_device(callee, twin.reached_devices(definition, args), acts)
+            agreed_device(callee, twin._devices, acts)  # first, so that `args` can select a variant
+            if twin.modules and isinstance(definition, Function):
+                agreed_device(callee, twin._reached_devices(definition, args), acts)
             with Unchanged(callee, {f"weight '{p.name}'": constants[p.name] for p in params if p.is_const}):
                 assert callable(body)
                 return body(*args) if isinstance(body, RuntimeFunction) else body(twin, *args)
@@ -62,11 +62,13 @@ class Child:
         self.cls = cls
 
     def __get__(self, twin: Twin | None, owner: type) -> object:
-        return self.cls if twin is None else twin.child(self.name)
+        return self.cls if twin is None else twin._child(self.name)
 
 
 class Twin(RuntimeModule):
     """Base of what ``@runtime_module`` generates; made by it alone.
+
+    Its own names start with an underscore: all others are the Module's, for functions, children and methods.
 
     Args:
         ir: the Module that the instance stands for, of the same structure as the decorated one, which is the default.
@@ -85,7 +87,7 @@ class Twin(RuntimeModule):
         children = [getattr(cls, m.name)(ir=m) for m in module.modules]
         super().__init__(module.name, module.entry, tuple(children))
         self._constants: Mapping[str, object] | None = None if module.weights else {}
-        self.devices: Mapping[str, str] = {}
+        self._devices: Mapping[str, str] = {}
         if cls._author_init is not None:
             cls._author_init(self)
 
@@ -94,11 +96,11 @@ class Twin(RuntimeModule):
         """The Module that this is the twin of."""
         return self._module
 
-    def child(self, name: str) -> RuntimeModule:
+    def _child(self, name: str) -> RuntimeModule:
         """The child of this name."""
         return next(c for m, c in zip(self._module.modules, self.modules, strict=True) if m.name == name)
 
-    def constants(self, callee: str) -> Mapping[str, object]:
+    def _bound(self, callee: str) -> Mapping[str, object]:
         """The weights, by name.
 
         Raises:
@@ -108,15 +110,15 @@ class Twin(RuntimeModule):
             raise NotLoadedError(f"{callee}: weights are not bound; call load(resource) first")
         return self._constants
 
-    def reached_devices(self, function: Function, args: tuple[object, ...] | None) -> dict[str, str]:
+    def _reached_devices(self, function: Function, args: tuple[object, ...] | None) -> dict[str, str]:
         """The devices of the weights of this node, and of those children that the semantic `function` reaches."""
-        devices = dict(self.devices)
+        devices = dict(self._devices)
         for name in executor().reached(function, args):
-            child = self.child(name)
+            child = self._child(name)
             if isinstance(child, Twin):
                 entry = child.module.entry_function()
                 if isinstance(entry, Function):
-                    devices |= child.reached_devices(entry, None)
+                    devices |= child._reached_devices(entry, None)
         return devices
 
     def load(self, resource: WeightSource) -> None:
@@ -134,7 +136,7 @@ class Twin(RuntimeModule):
         for child, source in foreign:
             child.load(source)
         for twin, constants in staged:
-            twin._constants, twin.devices = constants, weight_devices(twin.module, constants)
+            twin._constants, twin._devices = constants, weight_devices(twin.module, constants)
 
     def _stage(
         self,

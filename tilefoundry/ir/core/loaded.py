@@ -86,8 +86,9 @@ class LoadedModule:
 
         def run(*acts: object) -> object:
             args = fill_weights(callee, function.params, self.constants, acts)
-            agreed_device(callee, self._devices, acts)  # first, so that `args` can select a variant
-            device = agreed_device(callee, self._reached_devices(function, args), acts)
+            device = agreed_device(callee, self._devices, acts)  # first, so that `args` can select a variant
+            if self.modules:
+                device = agreed_device(callee, self._reached_devices(function, args), acts)
             return executor().run(self.module, function, args, device, self._children())
 
         run.__name__ = run.__qualname__ = function.name
