@@ -1,5 +1,13 @@
 """Layouts, meshes, and how tensors are spread over them."""
 
+from tilefoundry.ir.shard.algebra import (
+    coalesce,
+    complement,
+    composition,
+    is_inverse_projectable,
+    left_inverse,
+    right_inverse,
+)
 from tilefoundry.ir.shard.attrs import Broadcast, Dynamic, Partial, ShardAttr, Split
 from tilefoundry.ir.shard.canonical import (
     canonical_shard_layout,
@@ -38,6 +46,7 @@ from tilefoundry.ir.shard.mesh import (
     make_mesh,
     states_consistent_positions,
 )
+from tilefoundry.ir.shard.scopes import contains, image, level_projection, project
 from tilefoundry.ir.shard.shard_layout import ShardLayout
 from tilefoundry.ir.shard.sugar import Placed, layout_from_sugar
 
@@ -67,7 +76,11 @@ __all__ = [
     "axis_levels",
     "c_order_strides",
     "canonical_shard_layout",
+    "coalesce",
+    "complement",
     "composed",
+    "composition",
+    "contains",
     "cosize",
     "crd2idx",
     "flat_modes",
@@ -75,12 +88,18 @@ __all__ = [
     "format_int_tuple",
     "group_modes",
     "idx2crd",
+    "image",
     "is_injective",
+    "is_inverse_projectable",
     "is_per_unit",
     "layout_from_sugar",
+    "left_inverse",
+    "level_projection",
     "make_mesh",
     "natural_strides",
     "per_unit_strides",
+    "project",
+    "right_inverse",
     "row_major",
     "shard_layout_local_shape",
     "shared_strides",

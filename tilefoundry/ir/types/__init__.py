@@ -3,6 +3,7 @@
 import tilefoundry.ir.dims  # noqa: F401  # types and dims are built together, dims first
 from tilefoundry.ir.types.callable import CallableType, IntLiteralType, TupleType, Type, UnitType
 from tilefoundry.ir.types.dtype import BoolDType, DType, FloatDType, IntegerDType, resolve_dtype
+from tilefoundry.ir.types.local import local_type_of
 from tilefoundry.ir.types.storage import StorageKind, resolve_storage
 from tilefoundry.ir.types.tensor import (
     INDEX_TYPE,
@@ -31,6 +32,7 @@ __all__ = [
     "TupleType",
     "Type",
     "UnitType",
+    "local_type_of",
     "make_shard_tensor_type",
     "make_tensor_type",
     "numel",
