@@ -40,6 +40,7 @@ from tilefoundry.ir.specialize import (
     residual_dims,
     specialize_concretely,
     specialize_function,
+    specialize_module,
 )
 from tilefoundry.ir.types import CallableType, DType, StorageKind, TensorType, TupleType, Type, UnitType
 from tilefoundry.ir.variants import variant_for
@@ -92,6 +93,7 @@ __all__ = [
     "select",
     "specialize_concretely",
     "specialize_function",
+    "specialize_module",
     "variant_for",
     "verify_function",
     "verify_module",

@@ -9,6 +9,7 @@ from tilefoundry.diagnostics import SpecializationError
 from tilefoundry.ir.core.expr import Expr, Var
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.metadata import BindingMetadata
+from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.core.origin import SpecializationMetadata
 from tilefoundry.ir.dims import DimVar, dim_vars, is_dim_expr
 from tilefoundry.ir.hir.grid_region import GridRegionExpr
@@ -87,6 +88,23 @@ def specialize_concretely(fn: Function, dims: Mapping[str, int]) -> Function:
             remedy="give the extent of every DimVar",
         )
     return result
+
+
+def specialize_module(module: Module, dims: Mapping[str, Bound]) -> Module:
+    """`module` with its entry for these extents (see `specialize_function`): what to compile of a prototype.
+
+    Raises:
+        SpecializationError, VerifyError: as `specialize_function`; the entry is a kernel in TIR.
+        WrongValueError: there is no entry.
+    """
+    entry = module.entry_function()
+    if not isinstance(entry, Function):
+        raise SpecializationError(
+            f"the entry '{entry.name}' of module '{module.name}' is a kernel in TIR",
+            remedy="specialise the program in HIR",
+        )
+    special = specialize_function(entry, dims)
+    return dataclasses.replace(module, functions=tuple(special if f is entry else f for f in module.functions))
 
 
 def _check(fn: Function, open_dims: Mapping[str, DimVar], name: str, extent: Bound) -> None:

@@ -3,6 +3,7 @@ import dataclasses
 import pytest
 
 from tilefoundry.diagnostics import SpecializationError, VerifyError
+from tilefoundry.ir import tir
 from tilefoundry.ir.core import Call, DimVarRangePat, Function, Module, Tuple, Var
 from tilefoundry.ir.core.origin import bound_dims_of, origin_of
 from tilefoundry.ir.dims import INDEX_TYPE, DimVar
@@ -14,6 +15,7 @@ from tilefoundry.ir.specialize import (
     residual_dims,
     specialize_concretely,
     specialize_function,
+    specialize_module,
 )
 from tilefoundry.ir.text import canonical_module_text
 from tilefoundry.ir.types import make_tensor_type
@@ -149,6 +151,21 @@ def test_a_dim_var_of_a_topology_is_no_parameter():
 def test_extents_that_do_not_fit_are_refused(dims, words):
     with pytest.raises(SpecializationError, match=words):
         specialize_function(rows(), dims)
+
+
+def test_a_module_is_specialised_at_its_entry():
+    module = Module("m", (DISPATCH, rows()), "f", topologies=(), metadata={"note": 1})
+    four = specialize_module(module, {"N": 4})
+    assert [f.name for f in four.functions] == ["f", "rows"]
+    assert four.lookup("f").return_type == make_tensor_type((4,), "f32")
+    assert four.lookup("rows") is module.lookup("rows")
+    assert (four.entry, four.topologies, four.metadata) == ("f", (), module.metadata)
+    assert module.owns(four.lookup("f"), derived=True)
+    with pytest.raises(ValueError, match="has no entry"):
+        specialize_module(Module("m", (DISPATCH,)), {"N": 4})
+    kernel = Module("m", (tir.PrimFunction("k", (), tir.Sequential(())),), "k")
+    with pytest.raises(SpecializationError, match="'k' of module 'm' is a kernel in TIR"):
+        specialize_module(kernel, {"N": 4})
 
 
 def faults():

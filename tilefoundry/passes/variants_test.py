@@ -15,7 +15,7 @@ from tilefoundry.ir.core.pattern import DimVarRangePat
 from tilefoundry.ir.dims import DimVar
 from tilefoundry.ir.hir import BinaryKind
 from tilefoundry.ir.samples import attention, binary
-from tilefoundry.ir.specialize import specialize_function
+from tilefoundry.ir.specialize import specialize_module
 from tilefoundry.ir.tir import PrimFunction
 from tilefoundry.ir.types import make_tensor_type
 from tilefoundry.passes import lower
@@ -38,12 +38,12 @@ def module(fn: Function) -> Module:
 
 
 def test_a_prototype_is_refused() -> None:
-    with pytest.raises(VerifyError, match=r"'attention' is a prototype(.|\n)*specialize_function\(f, \{\"S\": 1\}\)"):
+    with pytest.raises(VerifyError, match=r"'attention' is a prototype(.|\n)*specialize_module\(module, \{\"S\": 1"):
         lower(module(prototype()))
 
 
 def test_a_bare_variant_is_refused() -> None:
-    words = r"serves 'S' in \[1, 64\) only(.|\n)*specialize_function\(f, \{\"S\": DimVar\(\"S\", 1, 64\)\}\)"
+    words = r"serves 'S' in \[1, 64\) only(.|\n)*specialize_module\(module, \{\"S\": DimVar\(\"S\", 1, 64\)\}\)"
     with pytest.raises(VerifyError, match=words):
         lower(module(variant(1, 64)))
 
@@ -61,6 +61,6 @@ def test_a_call_of_a_child_with_weights_is_refused() -> None:
 
 @pytest.mark.parametrize("extent", [DimVar("S", 64, 1 << 20), 128])
 def test_what_is_specialised_is_lowered(extent: int | DimVar) -> None:
-    lowered = lower(module(specialize_function(prototype(), {"S": extent})))
+    lowered = lower(specialize_module(module(prototype()), {"S": extent}))
     (kernel,) = lowered.functions
     assert isinstance(kernel, PrimFunction)

@@ -45,7 +45,7 @@ def _check_one_body(fn: Function) -> None:
         raise VerifyError(
             f"'{fn.name}' is a prototype, which cannot be compiled yet: a kernel has one body",
             span=fn.span,
-            remedy=f"compile the variant that you need: specialize_function(f, {example}), of tilefoundry.ir",
+            remedy=f"compile the variant that you need: tilefoundry.ir.specialize_module(module, {example})",
         )
     for expr in post_order(fn.body):
         if isinstance(expr, Call) and isinstance(expr.target, ChildEntry):
@@ -59,8 +59,8 @@ def _check_one_body(fn: Function) -> None:
             f"this variant of '{fn.name}' serves '{pattern.dim_var}' in [{pattern.lo}, {pattern.hi}) only, and a "
             "kernel serves every extent that its parameters declare",
             span=fn.span,
-            remedy=f'compile specialize_function(f, {{"{pattern.dim_var}": DimVar("{pattern.dim_var}", {pattern.lo}, '
-            f"{pattern.hi})}}), of tilefoundry.ir and the prototype f",
+            remedy="compile tilefoundry.ir.specialize_module(module, "
+            f'{{"{pattern.dim_var}": DimVar("{pattern.dim_var}", {pattern.lo}, {pattern.hi})}}), of the prototype',
         )
 
 
