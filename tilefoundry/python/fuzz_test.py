@@ -74,6 +74,35 @@ class Program:
                 out = tf.insert_slice(out, tf.log(x[i, j]) + tf.reduce(x[i, j + 1], (0, -1)), (i, j, 0))
         return tf.reshape(tf.reshape(out, (N, 16, M)), (M, N, 16))
 """,
+    """
+from __future__ import annotations
+@module(entry="run")
+class Proj:
+    @func
+    def run(x: Tensor[(M, 8), "f32"], w: ConstTensor[(8, 8), "f32"]) -> Tensor[(M, 8), "f32"]:
+        return x @ w
+    @run.converter("w")
+    def _w(raw: Tensor[(8, 8), "f32"], scale: Tensor[(1, 8), "f32"]) -> Tensor[(8, 8), "f32"]:
+        return tf.transpose(raw, perm=(1, 0)) * scale
+K = DimVar("K", 1, 9)
+@module(entry="block")
+class Block:
+    proj = Proj
+    layers = (Proj.renamed("a"), Proj.renamed("b"))
+    @func
+    def act(x: Tensor[(K, 8), "f32"]) -> Tensor[(K, 8), "f32"]:
+        pass
+    @act.specialize(DimVarRangePat("K", 1, 5))
+    def few(x: Tensor[(K, 8), "f32"]) -> Tensor[(K, 8), "f32"]:
+        return tf.exp(x)
+    @act.specialize(DimVarRangePat("K", 5, 9))
+    def many(x: Tensor[(K, 8), "f32"]) -> Tensor[(K, 8), "f32"]:
+        return x * x
+    @func
+    def block(x: Tensor[(4, 8), "f32"]) -> Tensor[(4, 8), "f32"]:
+        y = layers[1](layers[0](x))
+        return act(proj(x=y)) + x
+""",
 )
 
 ATOMS = """
@@ -82,6 +111,7 @@ cta.c | tf | tf.exp | tf.exp(x) | x[0] | x[i] | x[...] | x.shape | x.dtype | ran
 M * N - 3 | M // 0 | ReduceKind.SUM | Tensor[(2,), 'f32'] | P('sum') | {t.w @ P('sum')} | math.inf | len
 lambda: 0 | [1, 2] | {} | f'{x}' | y == y | not x | -x | x @ x | min(M, 3) | DType.f32 | rmem | undefined
 Mesh | 10 ** 30 | 'a' * 3 | M < N | x if FLAG else 0 | S(0) | g | Program | Layout((2,), (1,)) | func | b''
+proj | proj(x) | act(x) | layers | raw
 1j | x.y.z | tf.zeros(Tensor[(0,), 'f32']) | tf.reshard(x, (M,), 'smem') | math.nan | i + i
 """  # separated by " | " and line ends
 
