@@ -25,6 +25,17 @@ class Twice:
     @func
     def run(x: Tensor[(1, 8), "f32"]) -> Tensor[(1, 8), "f32"]:
         return x + x
+R = DimVar("R", 1, 9)
+@module(entry="run")
+class Sized:
+    @func
+    def run(x: Tensor[(R, 8), "f32"], w: ConstTensor[(1, 8), "f32"]) -> Tensor[(R, 8), "f32"]:
+        return x * w
+@module(entry="run")
+class Wide:
+    @func
+    def run(x: Tensor[(1, 8), "f32"], w: ConstTensor[(8, R), "f32"]) -> Tensor[(1, R), "f32"]:
+        return x @ w
 @module()
 class Bare:
     @func
@@ -68,6 +79,12 @@ def test_a_call_of_a_child_supplies_activations_only() -> None:
     assert child.resolve_target() is module.target
     assert list(module.weights) == []
     assert list(child.weights) == ["w"]
+
+
+def test_a_childs_extents_are_those_of_the_activations() -> None:
+    _, entry = build(block("sized(sized(x))", "sized = Sized"))
+    assert entry.body is not None
+    assert entry.body.type == make_tensor_type((1, 8), "f32")
 
 
 def test_a_child_without_weights_is_elaborated() -> None:
@@ -164,6 +181,18 @@ REFUSED: dict[str, tuple[str, tuple[str, ...]]] = {
     "the authored module": (block("§Proj(x)", "proj = Proj"), ("'Proj' is no child of this module",)),
     "no entry": (block("§bare(x)", "bare = Bare"), ("'bare' has no entry",)),
     "beyond the tuple": (block("§layers[1](x)", "layers = (Proj,)"), ("subscript 1 does not fit a tuple of 1",)),
+    "a wider extent": (
+        block("x", "sized = Sized").replace(
+            "def block(",
+            "def g(x: Tensor[(N, 8), 'f32']) -> Tensor[(N, 8), 'f32']:\n"
+            "        return §sized(x)\n    @func\n    def block(",
+        ),
+        ("child 'sized': extent N in [1, 1048576) does not fit R in [1, 9)", "narrow the caller's"),
+    ),
+    "an extent of weights only": (
+        block("§wide(x)", "wide = Wide"),
+        ("child 'wide': no activation tells the extent R of its result", "static"),
+    ),
     "in a converter": (
         block("x", "proj = Proj")
         + "\n    @func"

@@ -9,6 +9,9 @@ from tilefoundry.ir.core.expr import CallTarget, Expr, type_of
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.metadata import Metadata
 from tilefoundry.ir.core.type import Type
+from tilefoundry.ir.dims.dim_var import DimVar
+from tilefoundry.ir.dims.evaluate import dim_vars
+from tilefoundry.ir.types import tensor_leaves
 from tilefoundry.ir.types.matching import Bindings, bind_type, instantiate_type
 
 
@@ -35,7 +38,8 @@ class ChildEntry(CallTarget):
         """The entry's return type under the extents that the activations give to its DimVars.
 
         Raises:
-            VerifyError: the number of activations is wrong, or one does not fit its parameter.
+            VerifyError: the number of activations is wrong, one does not fit its parameter, or they leave an extent of
+                the result open.
         """
         params = [p for p in self.function.params if not p.is_const]
         if len(args) != len(params):
@@ -52,4 +56,23 @@ class ChildEntry(CallTarget):
                     "(type mismatch)",
                     remedy="pass a tensor of the declared shape, dtype and layout",
                 )
-        return instantiate_type(self.function.return_type, bindings)
+        for var, extent in bindings.items():
+            if (
+                isinstance(var, DimVar)
+                and isinstance(extent, DimVar)
+                and not var.lo <= extent.lo <= extent.hi <= var.hi
+            ):
+                raise VerifyError(
+                    f"child '{self.child}': extent {extent.name} in [{extent.lo}, {extent.hi}) does not fit {var.name} "
+                    f"in [{var.lo}, {var.hi})",
+                    remedy="widen the child's DimVar, or narrow the caller's",
+                )
+        result = self.function.return_type
+        known = {v.name for var in bindings for v in dim_vars(var)}
+        loose = sorted({v.name for leaf in tensor_leaves(result) for d in leaf.shape for v in dim_vars(d)} - known)
+        if loose:
+            raise VerifyError(
+                f"child '{self.child}': no activation tells the extent {', '.join(loose)} of its result",
+                remedy="make extents that only weights have static",
+            )
+        return instantiate_type(result, bindings)
