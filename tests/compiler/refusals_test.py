@@ -240,7 +240,7 @@ TABLE: list[tuple[Build, str, str]] = [
     (factors_that_differ, "directly", "go through shared memory"),
     (global_intermediate, "as the result of a function, not as an intermediate value", "keep the value in"),
     (result_in_registers, "a result lies in global memory, got rmem", "'gmem'"),
-    (inner_loop_that_may_not_run, "when the loop over 'k' does not run", "walk each axis"),
+    (inner_loop_that_may_not_run, "when the loop over 'k' does not run", "a DimVar that starts at 1"),
     (one_window_for_all_ctas, "iterations over 'i' are spread over CTAs and may write the same", "insert at 'i'"),
     (spread_over_threads, "can be spread over CTAs, not over the thread level", "cta mesh"),
     (lanes_of_seven, "spread over 7 threads at a distance of 1", "powers of two"),
