@@ -152,6 +152,6 @@ def _check_filled(ctx: Lowering, region: GridRegionExpr, carry: int) -> None:
         ctx.refuse(
             region,
             f"cannot prove that the loop writes every element of '{region.carried_args[carry].name}'{where}",
-            remedy="walk each axis from 0 to its extent in steps of the window that is inserted; let a loop that walks no "
-            "axis run at least once, by a DimVar that starts at 1",
+            remedy="walk each axis from 0 to its extent in steps of the window that is inserted; let a loop that walks "
+            "no axis run at least once, by a DimVar that starts at 1",
         )
