@@ -32,28 +32,67 @@ template <int N>
 using Scattered = ShardLayout<Layout<Shape<_4, _4, _4, _8, Int<N / 8>>, Stride<_0, Int<N / 8>, _0, _0, _1>>,
                               cute::tuple<S<0>, S<3>, S<2>>, Threads>;
 
-enum class Order { kRows, kColumns };
+enum class Order { kRows, kColumns, kAtoms, kColumnAtoms };
 
 template <int R, int C, int Pad, Order order>
-using Storage =
-    std::conditional_t<order == Order::kRows, Layout<Shape<Int<R>, Int<C>>, Stride<Int<C + Pad>, _1>>,
-                       Layout<Shape<Int<R>, Int<C>>, Stride<_1, Int<R + Pad>>>>;
+struct Storage;
+template <int R, int C, int Pad>
+struct Storage<R, C, Pad, Order::kRows> {
+  using layout = Layout<Shape<Int<R>, Int<C>>, Stride<Int<C + Pad>, _1>>;
+  using swizzle = cute::Swizzle<0, 4, 3>;
+};
+template <int R, int C, int Pad>
+struct Storage<R, C, Pad, Order::kColumns> {
+  using layout = Layout<Shape<Int<R>, Int<C>>, Stride<_1, Int<R + Pad>>>;
+  using swizzle = cute::Swizzle<0, 4, 3>;
+};
+/// Blocks of W columns whose rows of W elements are permuted.
+template <int R, int C, int Pad>
+struct Storage<R, C, Pad, Order::kAtoms> {
+  static constexpr int W = C % 16 == 0 ? 16 : 8;
+  using layout = Layout<Shape<Int<R>, Int<C / W>, Int<W>>, Stride<Int<W>, Int<W * R>, _1>>;
+  using swizzle = cute::Swizzle<2, 4, 3>;
+};
+template <int R, int C, int Pad>
+struct Storage<R, C, Pad, Order::kColumnAtoms> {
+  static constexpr int W = R % 16 == 0 ? 16 : 8;
+  using layout = Layout<Shape<Int<R / W>, Int<W>, Int<C>>, Stride<Int<W * C>, _1, Int<W>>>;
+  using swizzle = cute::Swizzle<2, 4, 3>;
+};
+
+/// Writes the elements of a whole matrix, by one instance.
+template <class T, class F>
+void write(T& tile, F const& element) {
+  using M = detail::Matrix<T>;
+  if (program_id<kThread>() != 0) return;
+  for (int i = 0; i < M::Rows::extent; ++i) {
+    for (int j = 0; j < M::Columns::extent; ++j) tile.data()[M::offset(i, j)] = element(i, j);
+  }
+}
+
+/// Visits the elements that the instance holds of a fragment: f(element, row, column).
+template <class T, class F>
+void for_each_element(T& fragment, F const& f) {
+  auto row = register_tensor<int32_t>(typename T::global_layout_type{}, fragment.shard_layout);
+  auto column = register_tensor<int32_t>(typename T::global_layout_type{}, fragment.shard_layout);
+  ops::iota(row, _0{}, 0, 1);
+  ops::iota(column, _1{}, 0, 1);
+  for (int i = 0; i < cute::size(fragment.engine); ++i) f(fragment.data()[i], row.data()[i], column.data()[i]);
+}
 
 /// c = start + a @ b for a of 64 x K and b of K x N with noise as elements.
-template <class T, class Acc, int N, int K, Order OrderA, Order OrderB, class SL>
+template <class T, class Acc, int N, int K, Order OrderA, Order OrderB, class SL, bool LeftInRegisters = false>
 void check(double relative) {
   using SA = Storage<64, K, 8, OrderA>;
   using SB = Storage<K, N, 8, OrderB>;
-  constexpr int a_bytes = (64 + 8) * (K + 8) * static_cast<int>(sizeof(T));
+  constexpr int a_bytes = ((64 + 8) * (K + 8) * static_cast<int>(sizeof(T)) + 1023) / 1024 * 1024;
   constexpr int b_bytes = (K + 8) * (N + 8) * static_cast<int>(sizeof(T));
   launch(1, a_bytes + b_bytes, [=] {
-    auto a = shared_tensor<T>(cta_shared(), RowMajor<64, K>{}, SA{});
-    auto b = shared_tensor<T>(cta_shared() + a_bytes, RowMajor<K, N>{}, SB{});
+    auto a = shared_tensor<T, typename SA::swizzle>(cta_shared(), RowMajor<64, K>{}, typename SA::layout{});
+    auto b = shared_tensor<T, typename SB::swizzle>(cta_shared() + a_bytes, RowMajor<K, N>{}, typename SB::layout{});
     auto element = [](int i) { return convert<T>(std::is_integral<T>::value ? 10.f * noise(i) : noise(i)); };
-    if (program_id<kThread>() == 0) {
-      for (int i = 0; i < 64 * K; ++i) a.data()[SA{}(i / K, i % K)] = element(i);
-      for (int i = 0; i < K * N; ++i) b.data()[SB{}(i / N, i % N)] = element(i + 100000);
-    }
+    write(a, [&](int i, int k) { return element(i * K + k); });
+    write(b, [&](int k, int j) { return element(k * N + j + 100000); });
     ops::sync<SyncKind::cta>();
     auto c = register_tensor<Acc>(RowMajor<64, N>{}, SL{});
     auto row = register_tensor<int32_t>(RowMajor<64, N>{}, SL{});
@@ -61,7 +100,13 @@ void check(double relative) {
     ops::iota(row, _0{}, 0, 1);
     ops::iota(column, _1{}, 0, 1);
     ops::cast(row, c);
-    ops::mma(a, b, c);
+    if constexpr (LeftInRegisters) {
+      auto left = register_tensor<T>(RowMajor<64, K>{}, Accumulator<K>{});
+      for_each_element(left, [&](T& x, int i, int k) { x = element(i * K + k); });
+      ops::mma(left, b, c);
+    } else {
+      ops::mma(a, b, c);
+    }
     for (int i = 0; i < cute::size(c.engine); ++i) {
       int const r = row.data()[i], n = column.data()[i];
       double want = r, scale = r;
@@ -83,6 +128,10 @@ void check_orders(double relative) {
   check<T, Acc, 16, 48, Order::kColumns, Order::kRows, Accumulator<16>>(relative);
   check<T, Acc, 8, 20, Order::kColumns, Order::kColumns, Accumulator<8>>(relative);
   check<T, Acc, 32, 24, Order::kRows, Order::kColumns, Scattered<32>>(relative);
+  check<T, Acc, 32, 24, Order::kAtoms, Order::kColumnAtoms, Accumulator<32>>(relative);
+  check<T, Acc, 24, 16, Order::kColumnAtoms, Order::kAtoms, Scattered<24>>(relative);
+  check<T, Acc, 24, 48, Order::kRows, Order::kAtoms, Accumulator<24>, true>(relative);
+  check<T, Acc, 8, 16, Order::kRows, Order::kColumns, Accumulator<8>, true>(relative);
 }
 
 TEST(Mma, F32) { check_orders<float, float>(1e-6); }
@@ -104,6 +153,22 @@ TEST(Mma, TransposedView) {
     static_assert(std::is_same<decltype(turned.shard_layout.layout),
                                Layout<Shape<Int<64>, _8>, Stride<_1, Int<68>>>>::value);
     EXPECT_EQ(turned.data(), tile.data());
+    // Rows of 64 bytes, of whose four chunks the second is exchanged by the third and so on as the rows go.
+    using Atoms = Layout<Shape<_8, _4, _16>, Stride<_16, Int<128>, _1>>;
+    auto atoms = shared_tensor<float, cute::Swizzle<2, 4, 3>>(cta_shared(), RowMajor<8, 64>{}, Atoms{});
+    auto turned_atoms = transposed_view(atoms);
+    using A = detail::Matrix<decltype(atoms)>;
+    using B = detail::Matrix<decltype(turned_atoms)>;
+    for (int i = 0; i < 8; ++i) {
+      for (int j = 0; j < 64; ++j) {
+        int const chunk = (j / 4 % 4) ^ (i / 2 % 4);
+        ASSERT_EQ(A::offset(i, j), j / 16 * 128 + i * 16 + chunk * 4 + j % 4) << i << ", " << j;
+        ASSERT_EQ(B::offset(j, i), A::offset(i, j));
+        if (program_id<kThread>() != 0) continue;
+        atoms.engine.data()[A::linear(i, j)] = static_cast<float>(64 * i + j);
+        ASSERT_EQ(atoms.data()[A::offset(i, j)], 64 * i + j);
+      }
+    }
   });
 }
 

@@ -73,6 +73,42 @@ T poison() {
   }
 }
 
+/// A tile in blocks of Width columns whose rows are permuted by cute::Swizzle<Bits, 4, 3>.
+template <class T, int Width, int Bits>
+void check_blocks() {
+  using Storage =
+      Layout<Shape<Int<kRows>, Int<kColumns / Width>, Int<Width>>, Stride<Int<Width>, Int<Width * kRows>, _1>>;
+  for (Case const& c : kCases) {
+    Source<T> source(2, c.rows, c.columns, true);
+    launch(1, kColumns * kRows * sizeof(T), [&] {
+      auto tensor =
+          global_tensor<T, true>(source.arg(), make_shape(source.batch, source.rows, source.columns));
+      auto tile = shared_tensor<T, cute::Swizzle<Bits, 4, 3>>(cta_shared(), Tile{}, Storage{});
+      ops::tile_load(make_tile_map<Box>(tensor), make_coord(1, c.row, c.column), tile);
+      if (program_id<kThread>() != 0) return;
+      for (int r = 0; r < kRows; ++r) {
+        for (int k = 0; k < kColumns; ++k) {
+          int const linear = (k / Width * Width * kRows + r * Width + k % Width) * static_cast<int>(sizeof(T));
+          int const at = linear ^ ((linear >> 7 & ((1 << Bits) - 1)) << 4);
+          ASSERT_EQ(convert<double>(tile.data()[at / static_cast<int>(sizeof(T))]),
+                    source.at(1, c.row + r, c.column + k))
+              << r << ", " << k;
+        }
+      }
+    });
+  }
+}
+
+TEST(TileLoad, Blocks) {
+  check_blocks<cute::half_t, 8, 0>();
+  check_blocks<cute::half_t, 64, 3>();
+  check_blocks<cute::bfloat16_t, 32, 2>();
+  check_blocks<cute::bfloat16_t, 16, 1>();
+  check_blocks<float, 32, 3>();
+  check_blocks<int8_t, 64, 3>();
+  check_blocks<double, 16, 2>();
+}
+
 template <class T, bool Vector, int Pad>
 void check_shared_load() {
   using Storage = Layout<Shape<Int<kRows>, Int<kColumns>>, Stride<Int<kColumns + Pad>, _1>>;
@@ -127,12 +163,24 @@ TEST(TileLoad, PacksAreAsWideAsTheStridesAllow) {
   using Access = detail::TileAccess<Box, decltype(tensor), Tile>;
   auto pack = [](auto pitch) {
     using Storage = Layout<Shape<Int<kRows>, Int<kColumns>>, Stride<decltype(pitch), _1>>;
-    return detail::shared_pack<Access, Storage>(cute::make_seq<3>{});
+    using Shared = decltype(shared_tensor<cute::half_t>(static_cast<char*>(nullptr), Tile{}, Storage{}));
+    return detail::shared_pack<Access, Shared>(cute::make_seq<3>{});
   };
   EXPECT_EQ(pack(Int<72>{}), 8);
   EXPECT_EQ(pack(Int<68>{}), 4);
   EXPECT_EQ(pack(Int<66>{}), 2);
   EXPECT_EQ(pack(Int<65>{}), 1);
+  auto grouped = [](auto group) {
+    constexpr int n = decltype(group)::value;
+    using Storage = Layout<Shape<Int<kRows>, Int<kColumns / n>, decltype(group)>,
+                           Stride<decltype(group), Int<n * (kRows + 1)>, _1>>;
+    using Shared = decltype(shared_tensor<cute::half_t>(static_cast<char*>(nullptr), Tile{}, Storage{}));
+    return detail::shared_pack<Access, Shared>(cute::make_seq<3>{});
+  };
+  EXPECT_EQ(grouped(Int<8>{}), 8);
+  EXPECT_EQ(grouped(Int<16>{}), 8);
+  EXPECT_EQ(grouped(Int<4>{}), 4);
+  EXPECT_EQ(grouped(Int<2>{}), 2);
   auto general =
       global_tensor<cute::half_t, false>(GlobalArg<3>{}, make_shape(int64_t(1), int64_t(1), int64_t(1)));
   EXPECT_EQ((detail::TileAccess<Box, decltype(general), Tile>::aligned), 1);

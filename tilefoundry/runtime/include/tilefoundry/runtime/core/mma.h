@@ -1,21 +1,56 @@
-// ops::mma: c += a @ b on shared tiles a (M, K), b (K, N) and a register fragment c (M, N).
+// ops::mma: c += a @ b for a (M, K) in shared memory or registers, b (K, N) in shared memory, c (M, N) in registers.
 #pragma once
 
 #include <tilefoundry/runtime/core/mma_layout.h>
 #if defined(TILEFOUNDRY_TARGET_CUDA)
 #include <tilefoundry/runtime/cuda/mma.cuh>
+#include <tilefoundry/runtime/cuda/wgmma.cuh>
 #endif
 
 namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
 namespace detail {
 
-/// Each instance computes its own elements of c, whatever its fragment, in f32 (f64 for f64, exact for
-/// integers).
+/// Products are accumulated in f32 (f64 for f64, exactly for integers).
+template <class C>
+struct Accumulators {
+  using T = typename C::value_type;
+  using Acc = accumulator_t<T, T>;
+  using Rows = FragmentAxis<C, 0>;
+  using Columns = FragmentAxis<C, 1>;
+  Acc value[Rows::count][Columns::count];
+
+  TILEFOUNDRY_DEVICE explicit Accumulators(C const& c) {
+    auto const part = local(c);
+    TILEFOUNDRY_UNROLL
+    for (int i = 0; i < Rows::count; ++i) {
+      TILEFOUNDRY_UNROLL
+      for (int j = 0; j < Columns::count; ++j)
+        value[i][j] = convert<Acc>(part.data()[Rows::offset(i) + Columns::offset(j)]);
+    }
+  }
+
+  TILEFOUNDRY_DEVICE void add_product(int i, int j, Acc x, Acc y) {
+    value[i][j] = op::add{}(value[i][j], op::mul{}(x, y));
+  }
+
+  TILEFOUNDRY_DEVICE void store(C& c) const {
+    auto const part = local(c);
+    TILEFOUNDRY_UNROLL
+    for (int i = 0; i < Rows::count; ++i) {
+      TILEFOUNDRY_UNROLL
+      for (int j = 0; j < Columns::count; ++j)
+        part.data()[Rows::offset(i) + Columns::offset(j)] = convert<T>(value[i][j]);
+    }
+  }
+};
+
+/// Each instance computes its own elements of c, whatever these are, from shared a and b.
 template <class A, class B, class C>
 TILEFOUNDRY_DEVICE void mma_fma(A const& a, B const& b, C& c) {
   using F = FragmentOf<C>;
-  using Acc = accumulator_t<typename C::value_type, typename C::value_type>;
+  using Sums = Accumulators<C>;
+  using Acc = typename Sums::Acc;
   using Rows = FragmentAxis<C, 0>;
   using Columns = FragmentAxis<C, 1>;
   constexpr int depth = decltype(cute::size<1>(typename A::global_layout_type{}))::value;
@@ -23,37 +58,57 @@ TILEFOUNDRY_DEVICE void mma_fma(A const& a, B const& b, C& c) {
   int const row = F::template origin<0>(coords), column = F::template origin<1>(coords);
   auto const* const a_base = a.data();
   auto const* const b_base = b.data();
-  auto const a_layout = a.shard_layout.layout;
-  auto const b_layout = b.shard_layout.layout;
-  auto const part = local(c);
 
-  Acc acc[Rows::count][Columns::count];
-  TILEFOUNDRY_UNROLL
-  for (int i = 0; i < Rows::count; ++i) {
-    TILEFOUNDRY_UNROLL
-    for (int j = 0; j < Columns::count; ++j)
-      acc[i][j] = convert<Acc>(part.data()[Rows::offset(i) + Columns::offset(j)]);
-  }
+  Sums sums(c);
   for (int k = 0; k < depth; ++k) {
     Acc x[Rows::count], y[Columns::count];
     TILEFOUNDRY_UNROLL
-    for (int i = 0; i < Rows::count; ++i) x[i] = convert<Acc>(a_base[a_layout(row + Rows::step(i), k)]);
+    for (int i = 0; i < Rows::count; ++i)
+      x[i] = convert<Acc>(a_base[Matrix<A>::offset(row + Rows::step(i), k)]);
     TILEFOUNDRY_UNROLL
     for (int j = 0; j < Columns::count; ++j)
-      y[j] = convert<Acc>(b_base[b_layout(k, column + Columns::step(j))]);
+      y[j] = convert<Acc>(b_base[Matrix<B>::offset(k, column + Columns::step(j))]);
     TILEFOUNDRY_UNROLL
     for (int i = 0; i < Rows::count; ++i) {
       TILEFOUNDRY_UNROLL
-      for (int j = 0; j < Columns::count; ++j) acc[i][j] = op::add{}(acc[i][j], op::mul{}(x[i], y[j]));
+      for (int j = 0; j < Columns::count; ++j) sums.add_product(i, j, x[i], y[j]);
     }
   }
+  sums.store(c);
+}
+
+/// The same for `a` in registers: the lanes of a quad pass each other their columns of `a`.
+template <class A, class B, class C>
+TILEFOUNDRY_DEVICE void mma_exchange(A const& a, B const& b, C& c) {
+  using F = FragmentOf<C>;
+  using Sums = Accumulators<C>;
+  using Acc = typename Sums::Acc;
+  using Columns = FragmentAxis<C, 1>;
+  using RowsA = FragmentAxis<A, 0>;
+  using K = FragmentAxis<A, 1>;
+  int const column = F::template origin<1>(c.shard_layout.mesh.local_index());
+  int const lane = target::thread_id() % 4;
+  auto const part = local(a);
+  auto const* const b_base = b.data();
+
+  Sums sums(c);
   TILEFOUNDRY_UNROLL
-  for (int i = 0; i < Rows::count; ++i) {
+  for (int i = 0; i < RowsA::count; ++i) {
     TILEFOUNDRY_UNROLL
-    for (int j = 0; j < Columns::count; ++j) {
-      part.data()[Rows::offset(i) + Columns::offset(j)] = convert<typename C::value_type>(acc[i][j]);
+    for (int step = 0; step < K::count; ++step) {
+      Acc const mine = convert<Acc>(part.data()[RowsA::offset(i) + K::offset(step)]);
+      TILEFOUNDRY_UNROLL
+      for (int distance = 0; distance < 4; ++distance) {
+        Acc const x = distance == 0 ? mine : target::shuffle_xor(mine, distance, warp_members<C>());
+        int const k = K::step(step) + 2 * (lane ^ distance);
+        TILEFOUNDRY_UNROLL
+        for (int j = 0; j < Columns::count; ++j) {
+          sums.add_product(i, j, x, convert<Acc>(b_base[Matrix<B>::offset(k, column + Columns::step(j))]));
+        }
+      }
     }
   }
+  sums.store(c);
 }
 
 }  // namespace detail
@@ -61,24 +116,33 @@ TILEFOUNDRY_DEVICE void mma_fma(A const& a, B const& b, C& c) {
 namespace ops {
 
 /// c += a @ b.
-/// @param a,b whole shared tiles of logical shape (M, K) and (K, N), any strides (transposed_view), visible
-/// to all
-///   instances
+/// @param a whole shared tile of logical shape (M, K), in any layout (transposed_view), visible to all instances; or a
+///   register fragment with the rows of c, whose columns lie on the four lanes of a quad, two neighbours of every
+///   eight, as those of an accumulator do
+/// @param b whole shared tile of logical shape (K, N)
 /// @param c register fragment of logical shape (M, N), any distribution
-/// Tensor cores (mma.sync m16n8k16, f32 accumulation) serve f16 and bf16 when c is f32 in the m16n8
-/// accumulator layout; otherwise each instance multiplies and adds for its own elements.
+/// f16 and bf16 run on tensor cores when c is f32 and distributed as their accumulator: wgmma m64nNk16 on sm_90a for
+/// 128 threads with 64 rows each over operands in core matrices, mma.sync m16n8k16 from sm_80 on.
+/// Otherwise each instance multiplies and adds for its own elements.
 template <class A, class B, class C>
 TILEFOUNDRY_DEVICE void mma(A const& a, B const& b, C&& c) {
   using Acc = detail::remove_cvref_t<C>;
   detail::check_mma<A, B, Acc>();
 #if defined(TILEFOUNDRY_TARGET_CUDA)
-  if constexpr (detail::tensor_core_available<typename A::value_type>() &&
-                detail::is_m16n8_fragment<A, Acc>()) {
+  if constexpr (detail::wgmma_available() && detail::is_wgmma<A, B, Acc>()) {
+    detail::wgmma(a, b, c);
+    return;
+  } else if constexpr (detail::tensor_core_available<typename A::value_type>() &&
+                       detail::is_m16n8_fragment<A, Acc>()) {
     detail::mma_sync(a, b, c);
     return;
   }
 #endif
-  detail::mma_fma(a, b, c);
+  if constexpr (detail::is_whole<A>::value) {
+    detail::mma_fma(a, b, c);
+  } else {
+    detail::mma_exchange(a, b, c);
+  }
 }
 
 }  // namespace ops

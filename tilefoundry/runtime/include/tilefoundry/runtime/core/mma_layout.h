@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tilefoundry/runtime/core/copy.h>
+#include <tilefoundry/runtime/core/matrix.h>
 #include <tilefoundry/runtime/core/reducers.h>
 
 namespace tilefoundry {
@@ -30,6 +31,13 @@ struct FragmentAxis {
       if (step(i) % atom != 0 || step(i + 1) != step(i) + distance) return false;
     }
     return true;
+  }
+
+  /// How many blocks of 8 neighbours follow each other from the first-th element on; elements come in pairs.
+  TILEFOUNDRY_HOST_DEVICE static constexpr int blocks_together(int first) {
+    int blocks = 0;
+    while (first + 2 * blocks < count && step(first + 2 * blocks) == step(first) + 8 * blocks) ++blocks;
+    return blocks;
   }
 };
 
@@ -60,46 +68,177 @@ TILEFOUNDRY_HOST_DEVICE constexpr MeshMove mesh_move() {
   return move;
 }
 
-/// Whether thread ids move over the matrix as in an m16n8 accumulator: lane bits 0, 1 by 2, 4 columns and
-/// bits 2, 3, 4 by 1, 2, 4 rows; whole warps by multiples of 16 rows or 8 columns.
-template <class C, int... M>
-TILEFOUNDRY_HOST_DEVICE constexpr bool lanes_are_m16n8(cute::seq<M...>) {
-  constexpr int axis_of_bit[5] = {1, 1, 0, 0, 0};
-  constexpr int weight_of_bit[5] = {2, 4, 1, 2, 4};
+/// Whether thread ids move over the matrix as in an accumulator of tensor cores: thread bits 0, 1 by 2, 4 columns,
+/// bits 2, 3, 4 by 1, 2, 4 rows and, in those of a warpgroup (Bits 7), bits 5, 6 by 16, 32 rows; whole warps
+/// (warpgroups) by multiples of 16 (64) rows or 8 columns.
+template <class C, int Bits, int... M>
+TILEFOUNDRY_HOST_DEVICE constexpr bool threads_are_accumulator(cute::seq<M...>) {
+  static_assert(Bits == 5 || Bits == 7, "a warp or a warpgroup");
+  constexpr int axis_of_bit[7] = {1, 1, 0, 0, 0, 0, 0};
+  constexpr int weight_of_bit[7] = {2, 4, 1, 2, 4, 16, 32};
   MeshMove const moves[] = {mesh_move<C, M>()..., MeshMove{}};
   int covered = 0;
   for (MeshMove const& move : moves) {
     if (move.extent == 1) continue;
     if (!move.thread || move.extent == 0) return false;
-    int reach = 1;  // coordinate steps within a warp
-    if (move.step < 32) {
+    int reach = 1;  // coordinate steps within a warp (warpgroup)
+    if (move.step < (1 << Bits)) {
       if ((move.step & (move.step - 1)) != 0) return false;
-      for (int bit = 0; bit < 5; ++bit) {
-        int const lane = 1 << bit;
-        if (lane < move.step || lane >= move.step * move.extent) continue;
-        if (move.axis != axis_of_bit[bit] || move.weight * (lane / move.step) != weight_of_bit[bit])
+      for (int bit = 0; bit < Bits; ++bit) {
+        int const thread = 1 << bit;
+        if (thread < move.step || thread >= move.step * move.extent) continue;
+        if (move.axis != axis_of_bit[bit] || move.weight * (thread / move.step) != weight_of_bit[bit])
           return false;
         ++covered;
         reach *= 2;
       }
       if (move.extent % reach != 0) return false;
     }
-    int const atom = move.axis == 0 ? 16 : 8;
+    int const atom = move.axis != 0 ? 8 : Bits == 5 ? 16 : 64;
     if (move.extent > reach && move.weight * reach % atom != 0) return false;
   }
-  return covered == 5;
+  return covered == Bits;
+}
+
+template <class C, int Bits>
+TILEFOUNDRY_HOST_DEVICE constexpr bool is_accumulator() {
+  return std::is_same<typename C::value_type, float>::value &&
+         FragmentAxis<C, 0>::pairs(8, Bits == 5 ? 16 : 64) && FragmentAxis<C, 1>::pairs(1, 8) &&
+         threads_are_accumulator<C, Bits>(cute::make_seq<FragmentOf<C>::Traits::axes>{});
+}
+
+template <class A, class C, int M>
+TILEFOUNDRY_HOST_DEVICE constexpr bool moves_as_left_operand() {
+  constexpr MeshMove a = mesh_move<A, M>(), c = mesh_move<C, M>();
+  if (a.extent == 1) return true;
+  if ((a.axis == 0) != (c.axis == 0) || (a.axis == 0 && a.weight != c.weight)) return false;
+  return a.axis != 1 || (a.thread && a.step * a.extent <= 4 && a.weight == 2 * a.step);
+}
+
+template <class A, class C, int... M>
+TILEFOUNDRY_HOST_DEVICE constexpr bool threads_are_left_operand(cute::seq<M...>) {
+  return (moves_as_left_operand<A, C, M>() && ... && true);
+}
+
+/// Whether fragment `a` is distributed as the accumulator c: an instance holds the same rows of both, and the columns
+/// of `a` lie on the four lanes of a quad, two neighbours of every eight.
+template <class A, class C>
+TILEFOUNDRY_HOST_DEVICE constexpr bool is_left_operand() {
+  if constexpr (!std::is_same<typename FragmentOf<A>::Traits::mesh_type, typename FragmentOf<C>::Traits::mesh_type>::value) {
+    return false;
+  } else {
+    using RowsA = FragmentAxis<A, 0>;
+    using RowsC = FragmentAxis<C, 0>;
+    using K = FragmentAxis<A, 1>;
+    if (RowsA::count != RowsC::count || !K::pairs(1, 8) ||
+        4 * K::count != decltype(cute::size<1>(typename A::global_layout_type{}))::value ||
+        K::blocks_together(0) * 2 != K::count) {
+      return false;
+    }
+    for (int i = 0; i < RowsA::count; ++i) {
+      if (RowsA::step(i) != RowsC::step(i)) return false;
+    }
+    return threads_are_left_operand<A, C>(cute::make_seq<FragmentOf<C>::Traits::axes>{});
+  }
+}
+
+/// Registers of the A fragment of a 16 x 16 block of such a fragment: its row_block-th pair of rows, columns from
+/// 16 step on. Neighbours share a register.
+template <class A>
+TILEFOUNDRY_DEVICE void pack_a(uint32_t (&fragment)[4], A const& a, int row_block, int step) {
+  auto const part = local(a);
+  TILEFOUNDRY_UNROLL
+  for (int i = 0; i < 4; ++i) {
+    int const row = FragmentAxis<A, 0>::offset(2 * row_block + i % 2), j = 4 * step + i / 2 * 2;
+    uint32_t const low = part.data()[row + FragmentAxis<A, 1>::offset(j)].storage;
+    uint32_t const high = part.data()[row + FragmentAxis<A, 1>::offset(j + 1)].storage;
+    fragment[i] = low | high << 16;
+  }
+}
+
+/// How wgmma sees a 16-bit operand in shared memory: as atoms of 8 rows of 16 * 2^B bytes, each contiguous and swizzled by
+/// cute::Swizzle<B, 4, 3>, whose rows run along the rows or columns of the product (Mn) or along the reduced axis (K).
+/// (PTX ISA, asynchronous warpgroup matrices: canonical layouts and the matrix descriptor.)
+template <class Mn, class K, class Swizzle>
+struct WgmmaOperand {
+  static constexpr int bits = Swizzle::num_bits;
+  static constexpr int width = 8 << bits;  ///< elements of a row of an atom
+  static constexpr bool along_k = K::contiguous(width) && Mn::steps_by(width, 8);
+  static constexpr bool along_mn = Mn::contiguous(width) && K::steps_by(width, 8);
+  /// Distances of atoms, of which wgmma takes one each; the rows of an instruction along K lie in one atom.
+  static constexpr int mn_atoms = Mn::distance(along_k ? 8 : width), k_atoms = K::distance(along_k && bits == 0 ? 8 : along_k ? 16 : 8);
+  static constexpr bool valid = (along_k || along_mn) && K::extent % 16 == 0 && Mn::extent % 8 == 0 && mn_atoms >= 0 &&
+                                (k_atoms >= 0 || (along_k && bits != 0)) && 2 * mn_atoms < (1 << 18) && 2 * k_atoms < (1 << 18);
+  /// Columns of the product at which an instruction may begin.
+  static constexpr int mn_step = along_k ? 8 : width;
+
+  /// The descriptor without its address.
+  static constexpr uint64_t descriptor() {
+    uint64_t const mn = static_cast<uint64_t>(2 * mn_atoms >> 4), k = static_cast<uint64_t>(2 * k_atoms >> 4);
+    uint64_t const code[] = {0, 3, 2, 1};  // none, 32, 64, 128 bytes
+    // Without a swizzle the leading distance is that along K; with one it is that of atoms along Mn, or unused.
+    uint64_t const leading = bits == 0 ? k : along_mn ? mn : 1, stride = bits == 0 ? mn : along_mn ? k : mn;
+    return leading << 16 | stride << 32 | code[bits] << 62;
+  }
+};
+
+template <class A>
+using WgmmaLeftOperand =
+    WgmmaOperand<typename Matrix<A>::Rows, typename Matrix<A>::Columns, SwizzleOf<A>>;
+template <class B>
+using WgmmaRightOperand =
+    WgmmaOperand<typename Matrix<B>::Columns, typename Matrix<B>::Rows, SwizzleOf<B>>;
+
+/// Columns that one instruction multiplies, from the widest.
+inline constexpr int kWgmmaColumns[] = {256, 192, 128, 96, 64, 32, 16, 8};
+
+/// The widest instruction for `columns` neighbours.
+TILEFOUNDRY_HOST_DEVICE constexpr int wgmma_columns(int columns) {
+  for (int n : kWgmmaColumns) {
+    if (n <= columns) return n;
+  }
+  return 0;
+}
+
+/// Whether each instruction for the columns of c begins where atoms of b do.
+template <class B, class C>
+TILEFOUNDRY_HOST_DEVICE constexpr bool wgmma_columns_begin_atoms() {
+  using Columns = FragmentAxis<C, 1>;
+  for (int j = 0; j < Columns::count;) {
+    if (Columns::step(j) % WgmmaRightOperand<B>::mn_step != 0) return false;
+    j += wgmma_columns(8 * Columns::blocks_together(j)) / 4;
+  }
+  return true;
+}
+
+/// Whether warpgroup instructions multiply these operands as they lie.
+template <class A, class B, class C>
+TILEFOUNDRY_HOST_DEVICE constexpr bool is_wgmma() {
+  using T = typename B::value_type;
+  constexpr int threads = static_program_dim<kThreadLevel<C>>();
+  if constexpr (!(std::is_same<T, cute::half_t>::value || std::is_same<T, cute::bfloat16_t>::value)) {
+    return false;
+  } else if constexpr (threads == 0 || threads % 128 != 0 || !is_accumulator<C, 7>()) {
+    return false;
+  } else if constexpr (!WgmmaRightOperand<B>::valid || !wgmma_columns_begin_atoms<B, C>()) {
+    return false;
+  } else if constexpr (is_whole<A>::value) {
+    return WgmmaLeftOperand<A>::valid;
+  } else {
+    return is_left_operand<A, C>();
+  }
+}
+
+/// f(Int<0>{}), f(Int<1>{}), ..., f(Int<N - 1>{}).
+template <class F, int... I>
+TILEFOUNDRY_DEVICE void for_each_constant(F const& f, cute::seq<I...>) {
+  (f(cute::Int<I>{}), ...);
 }
 
 /// Whether c += a @ b can run on m16n8k16 tensor core instructions with c as it lies.
 template <class A, class C>
 TILEFOUNDRY_HOST_DEVICE constexpr bool is_m16n8_fragment() {
-  if constexpr (!std::is_same<typename C::value_type, float>::value ||
-                decltype(cute::size<1>(typename A::global_layout_type{}))::value % 16 != 0) {
-    return false;
-  } else {
-    return FragmentAxis<C, 0>::pairs(8, 16) && FragmentAxis<C, 1>::pairs(1, 8) &&
-           lanes_are_m16n8<C>(cute::make_seq<FragmentOf<C>::Traits::axes>{});
-  }
+  return decltype(cute::size<1>(typename A::global_layout_type{}))::value % 16 == 0 && is_accumulator<C, 5>();
 }
 
 template <class A, class B, class C>
@@ -118,7 +257,12 @@ TILEFOUNDRY_HOST_DEVICE constexpr void check_mma() {
                 "ops::mma: expected shapes (M, K), (K, N) and (M, N)");
   static_assert(std::is_same<typename A::value_type, typename B::value_type>::value,
                 "ops::mma: a and b must have one element type");
-  static_assert(is_whole<A>::value && is_whole<B>::value, "ops::mma: a and b must be whole tiles");
+  static_assert(is_whole<B>::value, "ops::mma: b must be a whole tile");
+  if constexpr (!is_whole<A>::value) {
+    static_assert(is_left_operand<A, C>(),
+                  "ops::mma: a must be a whole tile, or a fragment with the rows of c and its columns over the lanes of "
+                  "a quad");
+  }
 }
 
 }  // namespace detail

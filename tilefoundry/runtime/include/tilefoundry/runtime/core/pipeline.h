@@ -31,6 +31,7 @@ class Pipeline {
   TILEFOUNDRY_DEVICE void wait() {
     static_assert(Pending >= 0 && Pending < Stages, "Pipeline: wait<Pending> needs 0 <= Pending < Stages");
     target::async_wait<Pending>();
+    target::publish_shared();
     target::barrier();
     released_ = false;
   }
@@ -41,6 +42,7 @@ class Pipeline {
   /// All loads have arrived and all reads are over: the shared memory may serve something else.
   TILEFOUNDRY_DEVICE void drain() {
     target::async_wait<0>();
+    target::publish_shared();
     target::barrier();
     released_ = false;
   }

@@ -139,15 +139,5 @@ TILEFOUNDRY_HOST_DEVICE constexpr auto view(T&& t, GL, SL shard_layout) {
   }
 }
 
-/// A whole (CTA-level) matrix with its two axes exchanged, over the same storage.
-template <class E, class GL, class Layout>
-TILEFOUNDRY_HOST_DEVICE constexpr auto transposed_view(ShardTensor<E, GL, WholeLayout<Layout>> const& t) {
-  static_assert(decltype(cute::rank(GL{}))::value == 2, "transposed_view: the tensor must be a matrix");
-  auto logical =
-      cute::make_ordered_layout(cute::select<1, 0>(cute::shape(GL{})), cute::Step<cute::_1, cute::_0>{});
-  auto storage = cute::select<1, 0>(t.shard_layout.layout);
-  return view(t, logical, WholeLayout<decltype(storage)>{storage, {}, {}});
-}
-
 }  // namespace TILEFOUNDRY_UNIT
 }  // namespace tilefoundry

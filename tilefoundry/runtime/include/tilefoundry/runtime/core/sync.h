@@ -21,6 +21,7 @@ namespace ops {
 /// @tparam BarId 1 to 15; two named barriers that overlap in time have different ids
 template <SyncKind Kind, int Base = 0, int Count = 0, unsigned Mask = 0u, int BarId = 0>
 TILEFOUNDRY_DEVICE void sync() {
+  if constexpr (Kind != SyncKind::warp) target::publish_shared();
   if constexpr (Kind == SyncKind::cta) {
     target::barrier();
   } else if constexpr (Kind == SyncKind::warp) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tilefoundry/runtime/core/copy.h>
+#include <tilefoundry/runtime/core/matrix.h>
 #include <tilefoundry/runtime/core/tensors.h>
 
 namespace tilefoundry {
@@ -79,6 +80,14 @@ struct TileAccess {
     return p;
   }
 
+  /// As above, except that the row is not asked whether its index along `Axis` is in range.
+  template <int Axis, int... B>
+  TILEFOUNDRY_DEVICE Place place_outside(int const (&index)[rank], cute::seq<B...>) const {
+    Place p{0, start[inner] + index[inner], true};
+    (place_axis<B, B != Axis>(p, index[B]), ...);
+    return p;
+  }
+
   /// How many of `n` elements from the place's column on exist.
   TILEFOUNDRY_DEVICE int valid(Place const& p, int n) const {
     int64_t const extent = static_cast<int64_t>(cute::size<inner>(tensor.layout()));
@@ -115,11 +124,11 @@ struct TileAccess {
     return result;
   }
 
-  template <int B>
+  template <int B, bool Check = true>
   TILEFOUNDRY_DEVICE void place_axis(Place& p, int index) const {
     int64_t const at = start[B] + index;
     p.offset += at * static_cast<int64_t>(cute::stride<B>(tensor.layout()));
-    if constexpr (B != inner) {
+    if constexpr (Check && B != inner) {
       int64_t const extent = static_cast<int64_t>(cute::size<B>(tensor.layout()));
       p.row_valid = p.row_valid && static_cast<uint64_t>(at) < static_cast<uint64_t>(extent);
     }
@@ -136,50 +145,129 @@ TILEFOUNDRY_DEVICE void unflatten(int row, int (&index)[Access::rank], cute::seq
   }
 }
 
-/// Storage stride of each box axis in a whole shared tile, 0 for extents of 1.
-template <class Access, int B, class Storage>
-TILEFOUNDRY_HOST_DEVICE constexpr int tile_stride() {
-  constexpr int axis = Access::tile_axis(B);
-  if constexpr (axis < 0) {
-    return 0;
-  } else {
-    static_assert(cute::is_static<decltype(cute::stride<axis>(Storage{}))>::value &&
-                      cute::is_integral<decltype(cute::stride<axis>(Storage{}))>::value,
-                  "tile_load, tile_store: a shared tile has one storage mode per axis");
-    return decltype(cute::stride<axis>(Storage{}))::value;
+/// How a whole shared tile of type Tile lies along a box axis.
+template <class Access, int B, class Tile>
+struct BoxAxis {
+  static constexpr int axis = Access::tile_axis(B);
+  TILEFOUNDRY_DEVICE static int offset(int i) {
+    if constexpr (axis < 0) {
+      return 0;
+    } else {
+      return TileAxis<Tile, axis>::offset(i);
+    }
   }
-}
+  /// The distance of elements that are `step` apart, where it is everywhere the same; -1 otherwise.
+  TILEFOUNDRY_HOST_DEVICE static constexpr int distance(int step) {
+    if constexpr (axis < 0) {
+      return 0;
+    } else {
+      return TileAxis<Tile, axis>::distance(step);
+    }
+  }
+  TILEFOUNDRY_HOST_DEVICE static constexpr bool contiguous(int n) {
+    if constexpr (axis < 0) {
+      return n == 1;
+    } else {
+      return TileAxis<Tile, axis>::contiguous(n);
+    }
+  }
+  TILEFOUNDRY_HOST_DEVICE static constexpr bool aligned(int n) {
+    if constexpr (axis < 0) {
+      return true;
+    } else {
+      return TileAxis<Tile, axis>::aligned(1, n);
+    }
+  }
+};
 
 /// Elements that one access to a whole shared tile may move along the innermost box axis.
-template <class Access, class Storage, int... B>
+template <class Access, class Tile, int... B>
 TILEFOUNDRY_HOST_DEVICE constexpr int shared_pack(cute::seq<B...>) {
-  constexpr int strides[] = {tile_stride<Access, B, Storage>()...};
-  if (strides[Access::inner] != 1) return 1;
   int n = Access::aligned;
-  while (n > 1 && Access::template box<Access::inner> % n != 0) n /= 2;
-  for (int b = 0; b + 1 < Access::rank; ++b) {
-    while (n > 1 && strides[b] % n != 0) n /= 2;
+  constexpr int chunk = (1 << SwizzleOf<Tile>::num_base) / static_cast<int>(sizeof(typename Tile::value_type));
+  if (SwizzleOf<Tile>::num_bits != 0 && n > chunk) n = chunk;
+  while (n > 1 && !(BoxAxis<Access, Access::inner, Tile>::contiguous(n) &&
+                    ((B == Access::inner || BoxAxis<Access, B, Tile>::aligned(n)) && ...))) {
+    n /= 2;
   }
   return n;
 }
 
+/// The only box axis besides the innermost whose extent is not 1; -1 when there is none or several.
+template <class Access, int... B>
+TILEFOUNDRY_HOST_DEVICE constexpr int row_axis(cute::seq<B...>) {
+  constexpr int boxes[] = {Access::template box<B>...};
+  int found = -1;
+  for (int b = 0; b < Access::inner; ++b) {
+    if (boxes[b] == 1) continue;
+    if (found >= 0) return -1;
+    found = b;
+  }
+  return found;
+}
+
+/// The instance's packs of a tile of rows, where a pass of all instances covers whole rows: its column stays, so
+/// that a pass costs one step in each memory and one comparison.
+template <int N, class Tile, class Access, class F, int... B>
+TILEFOUNDRY_DEVICE void for_each_row_pack(Access const& access, F const& f, cute::seq<B...> axes) {
+  constexpr int threads = static_program_dim<kThreadLevel<Access>>();
+  constexpr int per_row = Access::template box<Access::inner> / N;
+  constexpr int axis = row_axis<Access>(cute::make_seq<Access::rank>{});
+  constexpr int rows = Access::template box<axis>, step = threads / per_row;
+  using Rows = BoxAxis<Access, axis, Tile>;
+  int const thread = program_id<TopologyScope::thread>();
+  int const first_row = thread / per_row;
+  int const index[Access::rank] = {
+      (B == Access::inner ? thread % per_row * N : B == axis ? first_row : 0)...};
+  auto place = access.template place_outside<axis>(index, axes);
+  int64_t const stride = step * static_cast<int64_t>(cute::stride<axis>(access.tensor.layout()));
+  // Rows from the first one on that exist: [begin, end).
+  int64_t const at = access.start[axis] + first_row;
+  int64_t const left = static_cast<int64_t>(cute::size<axis>(access.tensor.layout())) - at;
+  int const begin = at < 0 ? (at < -rows ? rows : static_cast<int>(-at)) : 0;
+  int const end = place.row_valid ? (left > rows ? rows : static_cast<int>(left)) : 0;
+  int const linear = (BoxAxis<Access, B, Tile>::offset(index[B]) + ...);
+  int const first = swizzled<Tile>(linear);
+  // Steps by whole periods of the swizzle leave the permutation as it is.
+  using Swizzle = SwizzleOf<Tile>;
+  constexpr int period =
+      Swizzle::num_bits == 0
+          ? 1
+          : (1 << (Swizzle::num_base + Swizzle::num_shft + Swizzle::num_bits)) / static_cast<int>(sizeof(typename Tile::value_type));
+  constexpr int distance = Rows::distance(1);
+  constexpr bool uniform = distance >= 0 && distance * step % period == 0;
+  TILEFOUNDRY_UNROLL_16
+  for (int row = 0; row < rows; row += step) {
+    if (rows % step == 0 || first_row + row < rows) {
+      place.row_valid = row >= begin && row < end;
+      f(place, uniform ? first + row * distance
+                       : swizzled<Tile>(linear + Rows::offset(first_row + row) - Rows::offset(first_row)));
+    }
+    place.offset += stride;
+  }
+}
+
 /// Visits the packs of a whole tile that the instance moves: f(place in global memory, offset in the tile).
-template <int N, class Storage, class Access, class F, int... B>
+template <int N, class Tile, class Access, class F, int... B>
 TILEFOUNDRY_DEVICE void for_each_pack(Access const& access, F const& f, cute::seq<B...> axes) {
   constexpr int per_row = Access::template box<Access::inner> / N;
   constexpr int packs = (Access::template box<B> * ... * 1) / N;
   constexpr int threads = static_program_dim<kThreadLevel<Access>>();
   static_assert(threads > 0, "tile_load, tile_store: the thread level must be static");
-  int const thread = program_id<TopologyScope::thread>();
-  auto const visit = [&](int pack) {
-    int index[Access::rank];
-    index[Access::inner] = pack % per_row * N;
-    unflatten<Access>(pack / per_row, index, axes);
-    f(access.place(index, axes), ((index[B] * tile_stride<Access, B, Storage>()) + ...));
-  };
-  TILEFOUNDRY_UNROLL_4
-  for (int first = 0; first < packs; first += threads) {
-    if (packs % threads == 0 || first + threads <= packs || first + thread < packs) visit(first + thread);
+  if constexpr (row_axis<Access>(cute::make_seq<Access::rank>{}) >= 0 && per_row <= threads && threads % per_row == 0) {
+    for_each_row_pack<N, Tile>(access, f, axes);
+  } else {
+    int const thread = program_id<TopologyScope::thread>();
+    auto const visit = [&](int pack) {
+      int index[Access::rank];
+      index[Access::inner] = pack % per_row * N;
+      unflatten<Access>(pack / per_row, index, axes);
+      f(access.place(index, axes), swizzled<Tile>((BoxAxis<Access, B, Tile>::offset(index[B]) + ...)));
+    };
+    TILEFOUNDRY_UNROLL_4
+    for (int first = 0; first < packs; first += threads) {
+      if (packs % threads == 0 || first + threads <= packs || first + thread < packs) visit(first + thread);
+    }
   }
 }
 

@@ -7,9 +7,9 @@ namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
 namespace detail {
 
-template <int N, class Storage, class Access, class T>
+template <int N, class Tile, class Access, class T>
 TILEFOUNDRY_DEVICE void load_shared_packs(Access const& access, T* tile) {
-  for_each_pack<N, Storage>(
+  for_each_pack<N, Tile>(
       access,
       [&](auto const& place, int offset) {
         int const valid = access.valid(place, N);
@@ -33,21 +33,20 @@ TILEFOUNDRY_DEVICE void load_shared(TileMap<Box, Tensor> const& map, Coord const
   using T = typename Dst::value_type;
   static_assert(std::is_same<T, typename Access::T>::value,
                 "ops::tile_load: source and destination types differ");
-  using Storage = remove_cvref_t<decltype(dst.shard_layout.layout)>;
   Access const access(map.tensor, coord, cute::make_seq<Access::rank>{});
-  constexpr int n = shared_pack<Access, Storage>(cute::make_seq<Access::rank>{});
+  constexpr int n = shared_pack<Access, Dst>(cute::make_seq<Access::rank>{});
   if constexpr (n > 1) {
     if (access.start[Access::inner] % n == 0) {
-      load_shared_packs<n, Storage>(access, dst.data());
+      load_shared_packs<n, Dst>(access, dst.data());
       return;
     }
   }
-  load_shared_packs<1, Storage>(access, dst.data());
+  load_shared_packs<1, Dst>(access, dst.data());
 }
 
-template <int N, class Storage, class Access, class T>
+template <int N, class Tile, class Access, class T>
 TILEFOUNDRY_DEVICE void store_shared_packs(Access const& access, T const* tile) {
-  for_each_pack<N, Storage>(
+  for_each_pack<N, Tile>(
       access,
       [&](auto const& place, int offset) {
         int const valid = access.valid(place, N);
@@ -68,16 +67,15 @@ TILEFOUNDRY_DEVICE void store_shared(TileMap<Box, Tensor> const& map, Coord cons
   using Access = TileAccess<Box, Tensor, typename Src::global_layout_type>;
   static_assert(std::is_same<typename Src::value_type, typename Access::T>::value,
                 "ops::tile_store: source and destination types differ");
-  using Storage = remove_cvref_t<decltype(src.shard_layout.layout)>;
   Access const access(map.tensor, coord, cute::make_seq<Access::rank>{});
-  constexpr int n = shared_pack<Access, Storage>(cute::make_seq<Access::rank>{});
+  constexpr int n = shared_pack<Access, Src>(cute::make_seq<Access::rank>{});
   if constexpr (n > 1) {
     if (access.start[Access::inner] % n == 0) {
-      store_shared_packs<n, Storage>(access, src.data());
+      store_shared_packs<n, Src>(access, src.data());
       return;
     }
   }
-  store_shared_packs<1, Storage>(access, src.data());
+  store_shared_packs<1, Src>(access, src.data());
 }
 
 /// Elements of a register fragment that are neighbours in global memory and in a run of its walk.

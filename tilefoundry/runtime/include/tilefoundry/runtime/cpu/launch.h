@@ -20,7 +20,7 @@ namespace target {
 /// Shared memory of the CTA that a thread runs, kept between CTAs and launches.
 class SharedMemory {
  public:
-  static constexpr size_t kAlignment = 128;
+  static constexpr size_t kAlignment = 1024;  ///< the period of the widest swizzle
 
   char* reserve(int bytes) {
     size_t const needed = (static_cast<size_t>(bytes) + kAlignment - 1) / kAlignment * kAlignment;

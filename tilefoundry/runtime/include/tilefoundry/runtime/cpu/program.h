@@ -41,6 +41,8 @@ inline T shuffle_xor(T value, int distance, unsigned /*members: the CTA knows it
   return cta ? cta->shuffle_xor(value, distance) : value;
 }
 
+inline void publish_shared() {}
+
 inline void integer_division_by_zero() { throw std::domain_error("integer division by zero"); }
 
 inline float max_nan(float a, float b) { return a != a ? a : b != b ? b : a < b ? b : a; }

@@ -7,6 +7,15 @@ namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
 namespace detail {
 
+/// Warpgroup instructions exist on sm_90a alone.
+TILEFOUNDRY_HOST_DEVICE constexpr bool wgmma_available() {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  return true;
+#else
+  return false;
+#endif
+}
+
 template <class T>
 TILEFOUNDRY_HOST_DEVICE constexpr bool tensor_core_available() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -51,56 +60,51 @@ TILEFOUNDRY_DEVICE void ldmatrix_x4(uint32_t (&r)[4], void const* row) {
 }
 
 /// How ldmatrix reads a 16-bit matrix: along axis 1 (plain), along axis 0 (transposed), or not at all because
-/// rows do not start at multiples of 16 bytes.
+/// no eight neighbours lie together at a multiple of 16 bytes.
 enum class MatrixOrder { kRows, kColumns, kScattered };
 
-template <class Layout>
+template <class M>
 TILEFOUNDRY_HOST_DEVICE constexpr MatrixOrder matrix_order() {
-  constexpr int s0 = static_or<decltype(cute::stride<0>(Layout{}))>(-1);
-  constexpr int s1 = static_or<decltype(cute::stride<1>(Layout{}))>(-1);
-  if (s1 == 1 && s0 > 0 && s0 % 8 == 0) return MatrixOrder::kRows;
-  if (s0 == 1 && s1 > 0 && s1 % 8 == 0) return MatrixOrder::kColumns;
+  if (M::Columns::contiguous(8) && M::Rows::aligned(1, 8)) return MatrixOrder::kRows;
+  if (M::Rows::contiguous(8) && M::Columns::aligned(1, 8)) return MatrixOrder::kColumns;
   return MatrixOrder::kScattered;
 }
 
-template <class T, class Layout>
-TILEFOUNDRY_DEVICE uint32_t gather_pair(T const* base, Layout const& layout, int i, int j, int di, int dj) {
-  uint32_t const low = base[layout(i, j)].storage, high = base[layout(i + di, j + dj)].storage;
+template <class M, class T>
+TILEFOUNDRY_DEVICE uint32_t gather_pair(T const* base, int i, int j, int di, int dj) {
+  uint32_t const low = base[M::offset(i, j)].storage, high = base[M::offset(i + di, j + dj)].storage;
   return low | high << 16;
 }
 
 /// The A fragment of the 16x16 block at (row, k).
-template <class T, class Layout>
-TILEFOUNDRY_DEVICE void load_a(uint32_t (&a)[4], T const* base, Layout const& layout, int row, int k,
-                               int lane) {
-  constexpr MatrixOrder order = matrix_order<Layout>();
+template <class M, class T>
+TILEFOUNDRY_DEVICE void load_a(uint32_t (&a)[4], T const* base, int row, int k, int lane) {
+  constexpr MatrixOrder order = matrix_order<M>();
   if constexpr (order == MatrixOrder::kRows) {
-    ldmatrix_x4<false>(a, base + layout(row + lane % 16, k + lane / 16 * 8));
+    ldmatrix_x4<false>(a, base + M::offset(row + lane % 16, k + lane / 16 * 8));
   } else if constexpr (order == MatrixOrder::kColumns) {
-    ldmatrix_x4<true>(a, base + layout(row + lane / 8 % 2 * 8, k + lane / 16 * 8 + lane % 8));
+    ldmatrix_x4<true>(a, base + M::offset(row + lane / 8 % 2 * 8, k + lane / 16 * 8 + lane % 8));
   } else {
     TILEFOUNDRY_UNROLL
     for (int i = 0; i < 4; ++i) {
-      a[i] = gather_pair(base, layout, row + lane / 4 + i % 2 * 8, k + lane % 4 * 2 + i / 2 * 8, 0, 1);
+      a[i] = gather_pair<M>(base, row + lane / 4 + i % 2 * 8, k + lane % 4 * 2 + i / 2 * 8, 0, 1);
     }
   }
 }
 
 /// The B fragments of the 16x8 blocks at (k, first) and (k, second): b[0..1] and b[2..3].
-template <class T, class Layout>
-TILEFOUNDRY_DEVICE void load_b(uint32_t (&b)[4], T const* base, Layout const& layout, int k, int first,
-                               int second, int lane) {
-  constexpr MatrixOrder order = matrix_order<Layout>();
+template <class M, class T>
+TILEFOUNDRY_DEVICE void load_b(uint32_t (&b)[4], T const* base, int k, int first, int second, int lane) {
+  constexpr MatrixOrder order = matrix_order<M>();
   int const column = lane < 16 ? first : second;
   if constexpr (order == MatrixOrder::kColumns) {
-    ldmatrix_x4<false>(b, base + layout(k + lane / 8 % 2 * 8, column + lane % 8));
+    ldmatrix_x4<false>(b, base + M::offset(k + lane / 8 % 2 * 8, column + lane % 8));
   } else if constexpr (order == MatrixOrder::kRows) {
-    ldmatrix_x4<true>(b, base + layout(k + lane % 16, column));
+    ldmatrix_x4<true>(b, base + M::offset(k + lane % 16, column));
   } else {
     TILEFOUNDRY_UNROLL
     for (int i = 0; i < 4; ++i) {
-      b[i] =
-          gather_pair(base, layout, k + lane % 4 * 2 + i % 2 * 8, (i < 2 ? first : second) + lane / 4, 1, 0);
+      b[i] = gather_pair<M>(base, k + lane % 4 * 2 + i % 2 * 8, (i < 2 ? first : second) + lane / 4, 1, 0);
     }
   }
 }
@@ -123,14 +127,18 @@ TILEFOUNDRY_DEVICE void mma_sync(A const& a, B const& b, C& c) {
     uint32_t fa[Rows::count / 2][4];
     TILEFOUNDRY_UNROLL
     for (int i = 0; i < Rows::count; i += 2) {
-      load_a(fa[i / 2], a.data(), a.shard_layout.layout, row + Rows::step(i), k, lane);
+      if constexpr (is_whole<A>::value) {
+        load_a<Matrix<A>>(fa[i / 2], a.data(), row + Rows::step(i), k, lane);
+      } else {
+        pack_a(fa[i / 2], a, i / 2, k / 16);
+      }
     }
     TILEFOUNDRY_UNROLL
     for (int j = 0; j < Columns::count; j += 4) {
       // The last block of an odd number is loaded twice rather than by another instruction.
       bool const paired = j + 2 < Columns::count;
       uint32_t fb[4];
-      load_b(fb, b.data(), b.shard_layout.layout, k, column + Columns::step(j),
+      load_b<Matrix<B>>(fb, b.data(), k, column + Columns::step(j),
              column + Columns::step(paired ? j + 2 : j), lane);
       TILEFOUNDRY_UNROLL
       for (int i = 0; i < Rows::count; i += 2) {

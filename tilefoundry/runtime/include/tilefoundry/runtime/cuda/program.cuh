@@ -28,7 +28,7 @@ int thread_count();
 #endif
 
 TILEFOUNDRY_DEVICE char* shared_base() {
-  extern __shared__ __align__(128) char tilefoundry_shared[];
+  extern __shared__ __align__(1024) char tilefoundry_shared[];
   return tilefoundry_shared;
 }
 
@@ -69,6 +69,14 @@ TILEFOUNDRY_DEVICE float min_nan(float a, float b) {
 
 TILEFOUNDRY_DEVICE uint32_t shared_address(void const* p) {
   return static_cast<uint32_t>(__cvta_generic_to_shared(p));
+}
+
+/// Before a barrier: what this thread wrote to shared memory may be read by wgmma after it, which takes another path to
+/// memory (the async proxy).
+TILEFOUNDRY_DEVICE void publish_shared() {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
 }
 
 /// Copies `valid` of `Bytes` bytes to shared memory and zeroes the rest; both addresses are multiples of
