@@ -81,6 +81,10 @@ class AnalysisError(TileFoundryError):
     """An analysis cannot answer about this program."""
 
 
+class ScheduleError(TileFoundryError):
+    """A schedule constraint cannot be kept, or contradicts itself."""
+
+
 class OverloadError(VerifyError):
     """No schema of an op accepts these arguments."""
 
@@ -105,7 +109,7 @@ class SpecializationError(TileFoundryError, ValueError):
     """A specialisation does not fit its function."""
 
 
-class NotProjectable(TileFoundryError, ValueError):
+class NotProjectable(WrongValueError):
     """A layout has no inverse or projection of the wanted form."""
 
 

@@ -60,6 +60,9 @@ def test_malformed_spans_are_refused(span):
         ("ExtractError", NotImplementedError),
         ("EvalValueError", ValueError),
         ("DimSubstitutionError", ValueError),
+        ("NotProjectable", diagnostics.WrongValueError),
+        ("OverloadError", VerifyError),
+        ("MissingNameError", KeyError),
     ],
 )
 def test_errors_are_also_what_callers_know_them_as(name, base):

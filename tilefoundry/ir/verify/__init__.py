@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from tilefoundry.diagnostics import VerifyError, WrongValueError
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
+from tilefoundry.ir.core.schedule import check_schedule_constraint
 from tilefoundry.ir.shard import Topology
+from tilefoundry.ir.traverse import post_order
 from tilefoundry.ir.variants import check_variants
 from tilefoundry.ir.verify.children import verify_children
 from tilefoundry.ir.verify.scopes import verify_scopes
@@ -17,17 +19,20 @@ from tilefoundry.target import validate_program_topology
 
 
 def verify_function(fn: Function, topologies: Sequence[Topology] | None = None) -> None:
-    """Checks one function, its variants and its converters: variables, mesh scopes, spread loops, ranges.
+    """Checks one function, its variants and its converters: variables, scopes, spread loops, constraints, ranges.
 
     Args:
         topologies: the levels in force; None where they are not known yet.
 
     Raises:
         VerifyError: the first fault found, located where its place is known.
+        ScheduleError: a value cannot keep to its schedule constraint.
     """
     verify_variables(fn)
     verify_scopes(fn, topologies)
     verify_spread(fn)
+    for expr in post_order(fn.body) if fn.body is not None else ():
+        check_schedule_constraint(expr)
     check_variants(fn)
     for part in (*fn.variants, *(converter for _, converter in fn.converters)):
         verify_function(part, topologies)
