@@ -111,7 +111,7 @@ def propagate(
     """The layout of a result.
 
     Args:
-        out_labels: the dimension of each result axis; None for a fresh axis of extent 1.
+        out_labels: the dimension of each result axis; None for an axis that no operand places.
         partial_rule: from the attributes that the operands have on one mesh axis, at least one of them Partial, to the
             result's Partial, or None to refuse. Operands without shard layout count as Broadcast.
         reduced_is_partial: a split dimension that the result lacks leaves Partial("sum"), not Broadcast.
@@ -122,7 +122,7 @@ def propagate(
         return None if open_ else fresh_plain(out_shape, storage)
     mesh = _one_mesh(ctx, sharded)
     dims = _dimensions(ctx, operands)
-    return _assemble(ctx, operands, mesh, dims, out_labels, storage, partial_rule, reduced_is_partial)
+    return _assemble(ctx, operands, mesh, dims, out_labels, out_shape, storage, partial_rule, reduced_is_partial)
 
 
 def _one_mesh(ctx: TypeContext, sharded: Sequence[Placed]) -> Mesh:
@@ -187,6 +187,7 @@ def _assemble(
     mesh: Mesh,
     dims: dict[int, tuple[Mode, ...]],
     out_labels: Sequence[Label],
+    out_shape: Sequence[Dim],
     storage: StorageKind,
     partial_rule: PartialRule,
     reduced_is_partial: bool,
@@ -202,9 +203,9 @@ def _assemble(
             )
         attrs[axis] = attr
 
-    for label in out_labels:
+    for label, extent in zip(out_labels, out_shape, strict=True):
         modes = dims.get(label, ()) if label is not None else ()
-        for mode in modes or (Mode(1),):
+        for mode in modes or (Mode(extent),):
             for axis in mode.axes:
                 claim(axis, Split(len(shape)))
             shape.append(mode.extent)
