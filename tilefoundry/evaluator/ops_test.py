@@ -13,12 +13,9 @@ import torch
 
 from tilefoundry.diagnostics import EvalError
 from tilefoundry.dsl import ReduceKind
-from tilefoundry.evaluator import evaluate
-from tilefoundry.evaluator.dtypes import TORCH, torch_dtype
+from tilefoundry.evaluator.dtypes import torch_dtype
 from tilefoundry.evaluator.registry import EVALUATORS
-from tilefoundry.evaluator.testing import assert_same, sample
-from tilefoundry.ir.core.expr import Call, Var
-from tilefoundry.ir.core.function import Function
+from tilefoundry.evaluator.testing import apply, assert_same, sample
 from tilefoundry.ir.core.op import Op, op_names, schemas_named
 from tilefoundry.ir.types import DType, TensorType
 
@@ -32,21 +29,6 @@ PAIRS = [
 
 
 torch.set_num_threads(1)  # the tensors are tiny
-
-
-def apply(name: str, *inputs: torch.Tensor, precision: str = "declared", **attributes: object) -> torch.Tensor:
-    """The value of one op on these inputs."""
-    names = {value: key for key, value in TORCH.items()}
-    params = tuple(Var(f"x{k}", TensorType(tuple(x.shape), names[x.dtype])) for k, x in enumerate(inputs))
-    body = Call(schemas_named("tf", name)[0].build(**attributes), params)
-    value = evaluate(Function("f", params, body, body.type), *inputs, precision=precision)
-    assert isinstance(value, torch.Tensor)
-    assert isinstance(body.type, TensorType)
-    assert tuple(value.shape) == body.type.shape
-    assert value.dtype == (
-        torch.float64 if precision == "f64" and value.is_floating_point() else torch_dtype(body.type.dtype)
-    )
-    return value
 
 
 Binary = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]

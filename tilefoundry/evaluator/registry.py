@@ -13,6 +13,7 @@ from tilefoundry.evaluator.elementwise.cast import cast
 from tilefoundry.evaluator.elementwise.full_like import full_like
 from tilefoundry.evaluator.elementwise.unary import unary
 from tilefoundry.evaluator.elementwise.where import where
+from tilefoundry.evaluator.index.cache_update import cache_update
 from tilefoundry.evaluator.matrix.matmul import matmul
 from tilefoundry.evaluator.reduce.reduce import reduce
 from tilefoundry.evaluator.shape.insert_slice import insert_slice
@@ -32,6 +33,7 @@ Evaluator = Callable[[EvalContext, Any, Call, tuple[Value, ...]], Value]
 EVALUATORS: dict[type[Op], Evaluator] = {
     hir.Arange: arange,
     hir.Binary: binary,
+    hir.CacheUpdate: cache_update,
     hir.Cast: cast,
     hir.FullLike: full_like,
     hir.InsertSlice: insert_slice,

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import torch
 
-from tilefoundry.evaluator.dtypes import torch_dtype
-from tilefoundry.ir.types import DType
+from tilefoundry.evaluator import evaluate
+from tilefoundry.evaluator.context import EvalContext
+from tilefoundry.evaluator.dtypes import TORCH, torch_dtype
+from tilefoundry.evaluator.registry import EVALUATORS
+from tilefoundry.ir.core.expr import Call, Var
+from tilefoundry.ir.core.function import Function
+from tilefoundry.ir.core.op import schemas_named
+from tilefoundry.ir.types import DType, TensorType
 
 
 def sample(shape: tuple[int, ...], dtype: DType, seed: int = 0) -> torch.Tensor:
@@ -22,3 +28,35 @@ def sample(shape: tuple[int, ...], dtype: DType, seed: int = 0) -> torch.Tensor:
 def assert_same(value: torch.Tensor, expected: torch.Tensor) -> None:
     assert value.dtype == expected.dtype
     torch.testing.assert_close(value, expected, rtol=0, atol=0, equal_nan=True)
+
+
+def apply(name: str, *inputs: torch.Tensor, precision: str = "declared", **attributes: object) -> torch.Tensor:
+    """The value of one op on these inputs."""
+    names = {value: key for key, value in TORCH.items()}
+    params = tuple(Var(f"x{k}", TensorType(tuple(x.shape), names[x.dtype])) for k, x in enumerate(inputs))
+    body = Call(schemas_named("tf", name)[0].build(**attributes), params)
+    value = evaluate(Function("f", params, body, body.type), *inputs, precision=precision)
+    assert isinstance(value, torch.Tensor)
+    assert isinstance(body.type, TensorType)
+    assert tuple(value.shape) == body.type.shape
+    assert value.dtype == (
+        torch.float64 if precision == "f64" and value.is_floating_point() else torch_dtype(body.type.dtype)
+    )
+    return value
+
+
+def apply_to_each(name: str, *inputs: torch.Tensor, **attributes: object) -> torch.Tensor:
+    """One op on the inputs of several participants, along a leading axis of all of them, under vmap.
+
+    Checks that each participant's value is what the op gives on its inputs alone.
+    """
+    names = {value: key for key, value in TORCH.items()}
+    params = tuple(Var(f"x{k}", TensorType(tuple(x.shape[1:]), names[x.dtype])) for k, x in enumerate(inputs))
+    body = Call(schemas_named("tf", name)[0].build(**attributes), params)
+    ctx = EvalContext(torch.device("cpu"), False, {})
+    evaluator = EVALUATORS[type(body.target)]  # type: ignore[index]  # an op
+    values = torch.func.vmap(lambda *each: evaluator(ctx, body.target, body, each))(*inputs)
+    assert isinstance(values, torch.Tensor)
+    for k, value in enumerate(values):
+        assert_same(value, apply(name, *(x[k] for x in inputs), precision="declared", **attributes))
+    return values

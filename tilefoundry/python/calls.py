@@ -17,6 +17,7 @@ from tilefoundry.ir.core.expr import Call, Expr, Tuple
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.core.op import OpSchema, ParamDef, schemas_named
+from tilefoundry.ir.core.pattern import ScalarPat
 from tilefoundry.ir.traverse import post_order
 from tilefoundry.python.annotations import tensor_type
 from tilefoundry.python.layouts import build_mesh, resolve_layout
@@ -238,13 +239,17 @@ def _written(param: ParamDef) -> str:
 def _build(p: Parser, node: ast.Call, schema: OpSchema, positional: list[Given], keywords: dict[str, Given]) -> Expr:
     given = _bind(p, node, schema, positional, keywords)
     inputs: list[object] = []
+    scalars: dict[int, Expr] = {}  # by position: a literal among these adopts no other operand's dtype
     for param in schema.inputs:
         for where, value in given.get(param.name, ()):
             if isinstance(value, tuple):
                 value = Tuple(operands(p, where, value))
             if not (isinstance(value, (Expr, Window)) or is_number(value)):
                 p.refuse(where, f"{schema.name}: '{param.name}' must be a tensor or a number, got {describe(value)}")
-            inputs.append(value)
+            if isinstance(param.pattern, ScalarPat):
+                scalars[len(scalars) + len(inputs)] = operands(p, where, (value,))[0]
+            else:
+                inputs.append(value)
     attributes = {
         param.name: attribute(p, where, schema.name, param.name, value)
         for param in schema.attributes
@@ -252,7 +257,9 @@ def _build(p: Parser, node: ast.Call, schema: OpSchema, positional: list[Given],
     }
     with p.located(node):
         target = schema.build(**attributes)
-    return p.call(node, target, operands(p, node, inputs))
+    peers = iter(operands(p, node, inputs))
+    args = (scalars[k] if k in scalars else next(peers) for k in range(len(scalars) + len(inputs)))
+    return p.call(node, target, tuple(args))
 
 
 def attribute(p: Parser, node: ast.AST, op: str, name: str, value: object) -> object:

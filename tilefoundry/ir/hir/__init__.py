@@ -8,6 +8,7 @@ from tilefoundry.ir.hir.elementwise.full_like import FullLike
 from tilefoundry.ir.hir.elementwise.unary import Unary
 from tilefoundry.ir.hir.elementwise.where import Where
 from tilefoundry.ir.hir.grid_region import GridRegionExpr
+from tilefoundry.ir.hir.index.cache_update import CacheUpdate
 from tilefoundry.ir.hir.kinds import BinaryKind, ReduceKind, UnaryKind
 from tilefoundry.ir.hir.matrix.matmul import MatMul
 from tilefoundry.ir.hir.reduce.reduce import Reduce
@@ -23,6 +24,7 @@ __all__ = [
     "Arange",
     "Binary",
     "BinaryKind",
+    "CacheUpdate",
     "Cast",
     "FullLike",
     "GridRegionExpr",
