@@ -1,7 +1,7 @@
 """The names that authors import to write tensor programs."""
 
 from tilefoundry.dsl import storage, tf
-from tilefoundry.dsl.markers import tile
+from tilefoundry.dsl.markers import tile, where
 from tilefoundry.dsl.tensor import ConstTensor, Tensor
 from tilefoundry.ir.core.pattern import DimVarRangePat
 from tilefoundry.ir.dims import DimVar, ceildiv
@@ -46,4 +46,5 @@ __all__ = [
     "storage",
     "tf",
     "tile",
+    "where",
 ]

@@ -1,4 +1,4 @@
-"""Names that mean something only inside a decorated function: op names and ``tile``."""
+"""Names that mean something only inside a decorated function: op names, ``tile`` and ``where``."""
 
 from __future__ import annotations
 
@@ -36,3 +36,22 @@ class Tile:
 
 
 tile = Tile()
+
+
+class Where:
+    """``y: where(layout=..., mesh=..., storage=...) = value``: asks that whoever places `y` puts it there.
+
+    At least one of the three; a layout as ``tf.reshard`` takes it.
+    """
+
+    def __call__(self, *args: object, **kwargs: object) -> NoReturn:
+        raise WrongTypeError(
+            "where(...) was called as a Python function",
+            remedy="annotate an assignment inside @func with it; to choose between tensors, use tf.where",
+        )
+
+    def __repr__(self) -> str:
+        return "where"
+
+
+where = Where()
