@@ -13,7 +13,7 @@ from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.type import Type
 from tilefoundry.ir.dims import DimVar
 from tilefoundry.ir.rewrite import Node, Rewriter
-from tilefoundry.ir.types.matching import Bindings, bind_type
+from tilefoundry.ir.types.matching import Bindings, bind_parameters
 from tilefoundry.ir.variants import variant_for
 
 
@@ -43,16 +43,7 @@ class Elaborator:
         return known[0]
 
     def _instantiate(self, callee: Function, types: tuple[Type, ...]) -> Function:
-        bindings: Bindings = {}
-        for param, type_ in zip(callee.params, types, strict=True):
-            if not bind_type(param.type, type_, bindings):
-                raise VerifyError(
-                    f"'{callee.name}': parameter '{param.name}' is {param.type}, the argument is {type_} "
-                    "(type mismatch)",
-                    remedy="pass a tensor of the declared shape, dtype and layout",
-                )
-        for var, extent in bindings.items():
-            _check_envelope(callee, var, extent)
+        bindings = bind_parameters(f"'{callee.name}'", [(p.name, p.type) for p in callee.params], types)
         if callee.variants:
             callee = _select(callee, bindings)
         assert callee.body is not None
@@ -74,13 +65,3 @@ def _select(callee: Function, bindings: Bindings) -> Function:
         return variant_for(callee, known)
     except SpecializationError as error:
         raise VerifyError(error.message, remedy=error.remedy) from error
-
-
-def _check_envelope(callee: Function, var: Expr, extent: Node) -> None:
-    """A symbolic extent must be known to stay inside the callee's envelope."""
-    if isinstance(var, DimVar) and isinstance(extent, DimVar) and not var.lo <= extent.lo <= extent.hi <= var.hi:
-        raise VerifyError(
-            f"'{callee.name}': extent {extent.name} in [{extent.lo}, {extent.hi}) does not fit {var.name} "
-            f"in [{var.lo}, {var.hi})",
-            remedy="widen the callee's DimVar, or narrow the caller's",
-        )

@@ -11,7 +11,7 @@ from tilefoundry.ir.core.expr import CallTarget, Expr, Var, type_of
 from tilefoundry.ir.core.metadata import Metadata, check_metadata, span_of
 from tilefoundry.ir.core.pattern import DimVarRangePat
 from tilefoundry.ir.core.type import CallableType, Type
-from tilefoundry.ir.types.matching import Bindings, bind_type, instantiate_type
+from tilefoundry.ir.types.matching import bind_parameters, bind_type, instantiate_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +91,12 @@ class Function(CallTarget):
         if len(args) != len(self.params):
             names = ", ".join(p.name for p in self.params)
             raise VerifyError(f"{self.name}: expected {len(self.params)} argument(s) ({names}), got {len(args)}")
-        bindings: Bindings = {}
-        for param, arg in zip(self.params, args, strict=True):
-            if not bind_type(param.type, type_of(arg), bindings):
-                raise VerifyError(
-                    f"{self.name}: parameter '{param.name}' has type {param.type}, got {type_of(arg)} (type mismatch)"
-                )
-        return instantiate_type(self.return_type, bindings)
+        params = [(param.name, param.type) for param in self.params]
+        return instantiate_type(self.return_type, bind_parameters(self.name, params, [type_of(arg) for arg in args]))
+
+    def sealed(self) -> Function:
+        """This function, complete: what a Module holds and another function calls. (The front end has drafts.)"""
+        return self
 
     def specialize(self, *args: object) -> NoReturn:
         """Refuses: a Function is complete. In the body of a class, ``@func`` functions take variants."""

@@ -150,7 +150,14 @@ def test_the_type_of_a_function_and_of_its_calls():
     double = Function("double", (x,), call(Zeros(out)), out)
     assert double.type == CallableType(out, (x.type,))
     assert Call(double, (Var("y", make_tensor_type((4,), "f32")),)).type.shape == (8,)
-    assert Call(double, (Var("y", make_tensor_type((B,), "f32")),)).type.shape == (make_tensor_type((B * 2,)).shape)
+    inside = DimVar("inside", 2, 9)
+    assert (
+        Call(double, (Var("y", make_tensor_type((inside,), "f32")),)).type.shape
+        == make_tensor_type((inside * 2,)).shape
+    )
+    for outside in (B, inside + 1, inside - 2):
+        with pytest.raises(VerifyError, match=r"does not fit n in \[1, 9\)"):
+            Call(double, (Var("y", make_tensor_type((outside,), "f32")),))
     for bad in (make_tensor_type((4, 4)), make_tensor_type((4,), "bf16"), make_tensor_type((9,), "f32")):
         with pytest.raises(VerifyError, match="type mismatch"):
             Call(double, (Var("y", bad),))

@@ -3,9 +3,10 @@ import pickle
 
 import pytest
 
+from tilefoundry.diagnostics import VerifyError
 from tilefoundry.ir.core import Constant, ScalarPat, TensorPat, Var
 from tilefoundry.ir.core.pattern import AndPat, DimVarRangePat
-from tilefoundry.ir.dims import DimVar
+from tilefoundry.ir.dims import DimVar, dim_vars, normalize_dim
 from tilefoundry.ir.samples import THREADS
 from tilefoundry.ir.shard import Broadcast, Layout, ShardLayout, Split, make_mesh
 from tilefoundry.ir.types import (
@@ -22,7 +23,7 @@ from tilefoundry.ir.types import (
     resolve_storage,
     tensor_bytes,
 )
-from tilefoundry.ir.types.matching import bind_type, matches
+from tilefoundry.ir.types.matching import bind_parameters, bind_type, matches
 
 N = DimVar("N", 1, 10)
 
@@ -142,6 +143,52 @@ def test_a_formal_without_layout_accepts_any():
     assert bind_type(pair, TupleType((make_tensor_type((3, 4), "f32"),) * 2), bindings)
     assert bindings == {N: 3}
     assert not bind_type(formal, make_tensor_type((4, 4), "f32"), bindings)
+
+
+M, K, T = DimVar("M", 1, 10), DimVar("K", 1, 100), DimVar("T", 1, 4)
+
+
+@pytest.mark.parametrize(
+    ("formals", "actuals", "bindings"),
+    [
+        ([(N,)], [(4,)], {N: 4}),
+        ([(N * 2,)], [(6,)], {N: 3}),
+        ([(N * 2 + 1,)], [(7,)], {N: 3}),
+        ([(N * M,), (N, M)], [(6,), (2, 3)], {N: 2, M: 3}),
+        ([(N * 2,), (N,)], [(6,), (3,)], {N: 3}),
+        ([(N + M, N)], [(5, 2)], {N: 2}),  # N + M stays open: refused below
+        ([(N * 2,)], [(T * 4 - 2,)], {N: T * 2 - 1}),
+        ([(K,)], [(N + M,)], {K: N + M}),
+    ],
+)
+def test_extents_of_a_call_are_found_in_any_order(formals, actuals, bindings):
+    params = [(f"p{i}", make_tensor_type(shape, "f32")) for i, shape in enumerate(formals)]
+    types = [make_tensor_type(shape, "f32") for shape in actuals]
+    if len(bindings) < len({v for shape in formals for d in shape for v in dim_vars(d)}):
+        with pytest.raises(VerifyError, match="type mismatch"):
+            bind_parameters("f", params, types)
+    else:
+        assert {v: normalize_dim(e) for v, e in bind_parameters("f", params, types).items()} == {
+            v: normalize_dim(e) for v, e in bindings.items()
+        }
+
+
+@pytest.mark.parametrize(
+    ("formals", "actuals", "words"),
+    [
+        ([(N * 2,)], [(5,)], r"f: parameter 'p0' is .*\(N \* 2,\).*\(type mismatch\)"),
+        ([(N * 2,)], [(40,)], "type mismatch"),
+        ([(N,), (N * 2,)], [(3,), (7,)], "parameter 'p1'"),
+        ([(N,)], [(K,)], r"extent K in \[1, 100\) does not fit N in \[1, 10\)(.|\n)*widen"),
+        ([(N,)], [(M + 1,)], r"extent M \+ 1 in \[2, 11\) does not fit N"),
+        ([(N,)], [(K // (K - M),)], "of unknown range does not fit N"),
+        ([(4,)], [(N,)], "type mismatch"),
+    ],
+)
+def test_extents_that_do_not_fit_a_call_are_refused(formals, actuals, words):
+    params = [(f"p{i}", make_tensor_type(shape, "f32")) for i, shape in enumerate(formals)]
+    with pytest.raises(VerifyError, match=words):
+        bind_parameters("f", params, [make_tensor_type(shape, "f32") for shape in actuals])
 
 
 def test_patterns():
