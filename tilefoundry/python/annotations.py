@@ -73,7 +73,7 @@ def _extent(p: Parser, node: ast.AST, extent: object) -> Index:
         p.refuse(node, f"expected an int or a DimVar as extent, got {describe(extent)}", FORM)
     index = as_index(extent)
     if isinstance(index, int) and not 0 <= index < 1 << 63:
-        p.refuse(node, f"expected an extent from 0 to 2**63 - 1, got {index}")
+        p.refuse(node, f"expected an extent from 0 to 2**63 - 1, got {index}", "write a non-negative int, or a DimVar")
     return index
 
 

@@ -53,7 +53,9 @@ def call(p: Parser, node: ast.AST) -> object:
     if isinstance(function, SurfaceOp):
         return op_call(p, node, function, positional, keywords)
     if isinstance(function, Function):
-        return function_call(p, node, function, positional, keywords)
+        with p.located(node):
+            callee = function.sealed()
+        return function_call(p, node, callee, positional, keywords)
     if isinstance(function, Module):
         return child_call(p, node, function, positional, keywords)
     return _python_call(p, node, function, positional, keywords)
@@ -102,7 +104,11 @@ def _tf_remedy(function: object) -> str:
 def _extremum(p: Parser, node: ast.Call, function: object, values: list[object], named: dict[str, object]) -> object:
     name = function.__name__  # type: ignore[attr-defined]
     if named or len(values) < 2 or (function is dims.ceildiv and len(values) != 2):
-        p.refuse(node, f"{name} takes {'two' if function is dims.ceildiv else 'two or more'} positional arguments")
+        p.refuse(
+            node,
+            f"{name} takes {'two' if function is dims.ceildiv else 'two or more'} positional arguments",
+            f"write {name}(a, b)",
+        )
     if all(is_number(v) for v in values) and function is not dims.ceildiv:
         return function(*values)  # type: ignore[operator]
     for value in values:
@@ -163,12 +169,20 @@ def arguments(
         given[name] = value
     if len(given) != len(names) or len(positional) > len(names):
         count = len(positional) + len(keywords)
-        p.refuse(node, f"'{callee}' takes {len(names)} argument(s) ({', '.join(names)}), got {count}")
+        p.refuse(
+            node,
+            f"'{callee}' takes {len(names)} argument(s) ({', '.join(names)}), got {count}",
+            "give one argument for each parameter",
+        )
     args: list[Expr] = []
     for name in names:
         where, argument = given[name]
         if not isinstance(argument, Expr):
-            p.refuse(where, f"argument '{name}' of '{callee}': expected a tensor, got {describe(argument)}")
+            p.refuse(
+                where,
+                f"argument '{name}' of '{callee}': expected a tensor, got {describe(argument)}",
+                "pass a tensor; for a number, tf.full_like(x, value)",
+            )
         args.append(argument)
     return tuple(args)
 
@@ -179,7 +193,7 @@ def op_call(p: Parser, node: ast.Call, op: SurfaceOp, positional: list[Given], k
         return insert_slice(p, node, bound(p, node, op.name, ("dst", "update", "offsets"), positional, keywords))
     schemas = schemas_named(op.dialect, op.name)
     if not schemas:
-        p.refuse(node, f"{op.dialect} has no op named '{op.name}'")
+        p.refuse(node, f"{op.dialect} has no op named '{op.name}'", f"see dir({op.dialect}) for the ops")
     fitting = [s for s in schemas if _fits(s, positional, keywords)]
     return _build(p, node, (fitting or list(schemas))[0], positional, keywords)
 
@@ -245,7 +259,11 @@ def _build(p: Parser, node: ast.Call, schema: OpSchema, positional: list[Given],
             if isinstance(value, tuple):
                 value = Tuple(operands(p, where, value))
             if not (isinstance(value, (Expr, Window)) or is_number(value)):
-                p.refuse(where, f"{schema.name}: '{param.name}' must be a tensor or a number, got {describe(value)}")
+                p.refuse(
+                    where,
+                    f"{schema.name}: '{param.name}' must be a tensor or a number, got {describe(value)}",
+                    "pass a tensor, or a number that adopts the other operand's dtype",
+                )
             if isinstance(param.pattern, ScalarPat):
                 scalars[len(scalars) + len(inputs)] = operands(p, where, (value,))[0]
             else:
@@ -273,7 +291,15 @@ def attribute(p: Parser, node: ast.AST, op: str, name: str, value: object) -> ob
     if isinstance(value, (int, float)) and not isinstance(value, Enum):
         return plain_number(value)
     if isinstance(value, Window) or (isinstance(value, Expr) and not is_index(value)):
-        p.refuse(node, f"{op}: '{name}' must be known at compile time, got {describe(value)}")
+        p.refuse(
+            node,
+            f"{op}: '{name}' must be known at compile time, got {describe(value)}",
+            "give a Python number, tuple or string, or a captured constant",
+        )
     if inspect.isroutine(value) or isinstance(value, (SurfaceOp, type)):
-        p.refuse(node, f"{op}: '{name}' cannot be {describe(value)}")
+        p.refuse(
+            node,
+            f"{op}: '{name}' cannot be {describe(value)}",
+            "give a value: a number, a tuple, a string or a constant of tilefoundry.dsl",
+        )
     return value

@@ -9,15 +9,16 @@ from types import FunctionType
 from tilefoundry.diagnostics import VerifyError, WrongTypeError, WrongValueError
 from tilefoundry.ir.core.converters import check_converter
 from tilefoundry.ir.core.function import Function
-from tilefoundry.ir.core.metadata import BindingMetadata
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.core.pattern import DimVarRangePat
 from tilefoundry.ir.shard import Topology
 from tilefoundry.ir.variants import check_variants
+from tilefoundry.python.drafts import as_variant
 from tilefoundry.python.function import Role, parse_function
 from tilefoundry.python.members import Authored, Member, Part
 from tilefoundry.python.names import Members, Resolver
 from tilefoundry.python.parser import Session
+from tilefoundry.python.sites import ClassSite
 from tilefoundry.target import Target
 
 _IGNORED = {
@@ -29,8 +30,8 @@ _IGNORED = {
 class Collector:
     """Sorts the members of a class, and parses each function when it is first needed."""
 
-    def __init__(self, cls: type, session: Session) -> None:
-        self.cls, self.session = cls, session
+    def __init__(self, cls: type, session: Session, site: ClassSite) -> None:
+        self.cls, self.session, self.site = cls, session, site
         self.functions: dict[str, Function] = {}
         self.pending: dict[str, Member] = {}
         self.children: dict[str, Module] = {}
@@ -43,11 +44,18 @@ class Collector:
         for name, value in vars(cls).items():
             if isinstance(value, Part):
                 self._check_owner(name, value)
+        for name, place in site.repeated():
+            if name in vars(cls) and not isinstance(vars(cls)[name], Part):
+                raise WrongValueError(
+                    f"the class has a member '{name}' already", span=place, remedy="give each member a name of its own"
+                )
 
     def _sort(self, name: str, value: object) -> None:
         if name == "__call__":
             raise WrongTypeError(
-                f"module '{self.cls.__name__}': '__call__' is the module's own", remedy="define 'forward'"
+                f"module '{self.cls.__name__}': '__call__' is the module's own",
+                span=self.site.member(name),
+                remedy="define 'forward': a call runs it",
             )
         if isinstance(value, Member):
             self.pending[name] = value
@@ -56,10 +64,10 @@ class Collector:
         elif isinstance(value, Function):
             self.functions[name] = value
         elif isinstance(value, Module):
-            self._add_child(value.renamed(name))
+            self._add_child(name, value.renamed(name))
         elif isinstance(value, (tuple, list)) and value and all(isinstance(v, Module) for v in value):
             for child in value:
-                self._add_child(child)
+                self._add_child(name, child)
             self.groups[name] = tuple(value)
         elif isinstance(value, FunctionType):
             self.methods[name] = value
@@ -67,20 +75,24 @@ class Collector:
             raise WrongTypeError(
                 f"module '{self.cls.__name__}': member '{name}' has the type {type(value).__name__}; "
                 "only these three member kinds are allowed: functions (@func), Modules, plain Python methods",
-                remedy="move constants out of the class body",
+                span=self.site.member(name),
+                remedy="move it out of the class body; functions see the names around the class",
             )
 
-    def _add_child(self, child: Module) -> None:
+    def _add_child(self, name: str, child: Module) -> None:
         if child.name in self.children:
             raise WrongValueError(
                 f"module '{self.cls.__name__}': two children are named '{child.name}'",
+                span=self.site.member(name),
                 remedy='rename one: child.renamed("layer1")',
             )
         self.children[child.name] = child
 
     def _check_owner(self, name: str, part: Part) -> None:
         """The function that a variant or converter belongs to must still be a member."""
-        if self.pending.get(part.owner.name) is not part.owner:
+        owner = part.owner
+        known = self.functions.get(owner.name) if isinstance(owner, Function) else self.pending.get(owner.name)
+        if known is not owner:
             raise WrongValueError(
                 f"module '{self.cls.__name__}': '{name}' belongs to a function '{part.owner.name}' that is no member",
                 span=part.definition.span,
@@ -118,8 +130,7 @@ class Collector:
 
     def _variant(self, base: Function, pattern: DimVarRangePat, definition: Authored) -> Function:
         parsed = self._parse(definition, Role.VARIANT)
-        metadata = (*parsed.metadata, BindingMetadata(parsed.name))
-        return dataclasses.replace(parsed, name=base.name, specializations=(pattern,), metadata=metadata)
+        return as_variant(base.name, pattern, parsed)
 
     def _converter(self, base: Function, weight: str, definition: Authored) -> tuple[str, Function]:
         parsed = self._parse(definition, Role.CONVERTER)
@@ -139,14 +150,21 @@ class Collector:
         """The Module of this class."""
         name = self.cls.__name__
         if not (self.pending or self.functions or self.children or self.methods):
-            raise WrongTypeError(f"module '{name}' is empty", remedy="define a function with @func in the class body")
+            raise WrongTypeError(
+                f"module '{name}' is empty: it has no function, child or method",
+                remedy="define a function with @func in the class body; what a base class holds is not taken over",
+            )
         for pending in self.pending:
             self.find(pending)
         ordered = tuple(self.functions[n] for n in vars(self.cls) if n in self.functions)
         if entry is not None and entry not in [f.name for f in ordered]:
+            kind = "child module" if entry in self.children else "method" if entry in self.methods else None
             raise WrongValueError(
-                f"module '{name}': entry {entry!r} names no collected function",
-                remedy=f"it has: {', '.join(f.name for f in ordered) or 'none'}",
+                f"module '{name}': entry {entry!r} names no collected function" + (f", but a {kind}" if kind else ""),
+                span=self.site.member(entry) if kind else None,
+                remedy="write @func without topologies and target, and give these to @module"
+                if kind == "child module"
+                else f"it has: {', '.join(f.name for f in ordered) or 'none'}",
             )
         children = tuple(self.children.values())
         module = Module(name, ordered, entry, children, target, topologies, methods=self.methods)

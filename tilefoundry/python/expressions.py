@@ -7,7 +7,7 @@ import difflib
 from collections.abc import Mapping
 from types import ModuleType
 
-from tilefoundry.diagnostics import TileFoundryError
+from tilefoundry.diagnostics import TileFoundryError, VerifyError
 from tilefoundry.ir.core.expr import Expr
 from tilefoundry.ir.shard import Mesh, MeshAxis
 from tilefoundry.ir.types import TensorType
@@ -20,7 +20,7 @@ def constant(p: Parser, node: ast.AST) -> object:
     """A literal."""
     assert isinstance(node, ast.Constant)
     if isinstance(node.value, (complex, bytes)):
-        p.refuse(node, f"expected a bool, int, float or string, got {node.value!r}")
+        p.refuse(node, f"expected a bool, int, float or string, got {node.value!r}", "write a real number or a string")
     return node.value
 
 
@@ -78,17 +78,21 @@ def _python_attribute(p: Parser, node: ast.Attribute, value: object) -> object:
     try:
         return getattr(value, node.attr)
     except TileFoundryError as error:
-        p.refuse(node, error.message, error.remedy)
+        raise VerifyError(error.message, span=p.source.span(node), remedy=error.remedy) from error
     except AttributeError:
         near = difflib.get_close_matches(node.attr, [n for n in dir(value) if not n.startswith("_")], n=3)
         what = f"module '{value.__name__}'" if isinstance(value, ModuleType) else describe(value)
         p.refuse(
             node,
             f"{what} has no attribute '{node.attr}'",
-            remedy=f"did you mean {' or '.join(repr(n) for n in near)}?" if near else None,
+            remedy=f"did you mean {' or '.join(repr(n) for n in near)}?" if near else "read an attribute that it has",
         )
     except Exception as error:  # a property of the author's own object; whatever it raises is about the program
-        p.refuse(node, f"reading '.{node.attr}' of {describe(value)} raised {type(error).__name__}: {error}")
+        p.refuse(
+            node,
+            f"reading '.{node.attr}' of {describe(value)} raised {type(error).__name__}: {error}",
+            "compute the value outside of the function and capture it by name",
+        )
 
 
 def display(p: Parser, node: ast.AST) -> object:

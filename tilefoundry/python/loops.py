@@ -83,7 +83,11 @@ def _yielded(p: Parser, where: ast.AST, carry: Carry, value: object) -> Expr:
     """A carry's value after one iteration, of the type that it has before."""
     name, before = carry.var.name, carry.var.type
     if not isinstance(value, Expr):
-        p.refuse(where, f"carried name '{name}' is {before} before the loop, {describe(value)} after one iteration")
+        p.refuse(
+            where,
+            f"carried name '{name}' is {before} before the loop, {describe(value)} after one iteration",
+            "give the name a tensor of the same type in the loop, or use another name",
+        )
     if value.type != before:
         p.refuse(
             where,
@@ -157,7 +161,11 @@ def _header(p: Parser, node: ast.expr) -> Header:
     for argument in where.args:
         value = None if isinstance(argument, ast.Starred) else p.evaluate(argument)
         if not is_index(value) or (isinstance(value, Window) and isinstance(function, Tile) and len(bounds) == 1):
-            p.refuse(argument, f"{name}: expected an int or an extent, got {describe(value)}")
+            p.refuse(
+                argument,
+                f"{name}: expected an int or an extent, got {describe(value)}",
+                "write an int, a DimVar, x.shape[k], or arithmetic on these",
+            )
         bounds.append(as_index(value))
     return _tile(p, where, bounds, spread) if name == "tile" else _range(p, where, bounds, spread)
 
@@ -178,7 +186,11 @@ def _range(p: Parser, node: ast.Call, bounds: list[Index], spread: MeshAxis | No
 
 def _step(p: Parser, node: ast.Call, name: str, step: Index) -> int:
     if not isinstance(step, int) or step < 1:
-        p.refuse(node.args[-1], f"{name}: the step must be a positive int known at compile time, got {describe(step)}")
+        p.refuse(
+            node.args[-1],
+            f"{name}: the step must be a positive int known at compile time, got {describe(step)}",
+            "write a positive int, or capture one by name",
+        )
     return step
 
 

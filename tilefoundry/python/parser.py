@@ -22,6 +22,7 @@ from tilefoundry.ir.core.metadata import (
     SourceSpanMetadata,
     binding_name,
 )
+from tilefoundry.ir.core.op import Op
 from tilefoundry.ir.hir import GridRegionExpr
 from tilefoundry.ir.shard import Mesh, Topology
 from tilefoundry.python.elaborate import Elaborator
@@ -72,8 +73,8 @@ class Parser:
     result: Expr | None = None
     _depth: int = 0
 
-    def refuse(self, node: ast.AST, message: str, remedy: str | None = None) -> NoReturn:
-        """Raises a VerifyError at `node`."""
+    def refuse(self, node: ast.AST, message: str, remedy: str) -> NoReturn:
+        """Raises a VerifyError at `node`: what was expected and found, and what to do about it."""
         raise VerifyError(message, span=self.source.span(node), remedy=remedy)
 
     @contextmanager
@@ -89,7 +90,11 @@ class Parser:
         except TileFoundryError as error:
             raise VerifyError(error.message, span=error.span or self.source.span(node), remedy=error.remedy) from error
         except (TypeError, ValueError, ArithmeticError) as error:
-            raise VerifyError(str(error), span=self.source.span(node)) from error
+            raise VerifyError(
+                str(error),
+                span=self.source.span(node),
+                remedy="change the values: this is computed while the function is parsed",
+            ) from error
 
     def evaluate(self, node: ast.AST) -> object:
         """The value of an expression: an `Expr`, or a parse-time value."""
@@ -136,8 +141,14 @@ class Parser:
 
     def call(self, node: ast.AST, target: CallTarget, args: tuple[Expr | int, ...]) -> Call:
         """A typed call written at `node`."""
-        with self.located(node):
-            return Call(target, args, metadata=self.metadata(node))
+        try:
+            with self.located(node):
+                return Call(target, args, metadata=self.metadata(node))
+        except VerifyError as error:
+            if error.remedy is not None or not isinstance(target, Op):
+                raise
+            rule = f"tf.{target.op_name}: {(type(target).__doc__ or '').partition('. ')[0].rstrip('.')}"
+            raise VerifyError(error.message, span=error.span, remedy=" ".join(rule.split())) from error
 
     def bind(self, name: str, value: object) -> None:
         """Gives a local name a value; a run-time value without a name takes this one."""

@@ -8,9 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from types import BuiltinFunctionType, FunctionType
 
 from tilefoundry.ir.core.expr import Call, Constant, Expr, Var
+from tilefoundry.ir.core.function import Function
+from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.dims import INDEX_TYPE, is_dim_expr
+from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.shard import Mesh, MeshAxis
 from tilefoundry.ir.types import DType, StorageKind
 
@@ -74,6 +78,8 @@ def describe(value: object) -> str:
     if isinstance(value, Window):
         return f"a tile window of {value.size} elements"
     if isinstance(value, Expr):
+        if is_dim_expr(value):
+            return f"the extent {format_dim(value)}"
         what = "a loop variable" if isinstance(value, Var) and value.type == INDEX_TYPE else "a run-time value"
         return f"{what} of type {value.type}" if isinstance(value, (Var, Call)) else f"{value!r}"
     if isinstance(value, MeshAxis):
@@ -84,4 +90,10 @@ def describe(value: object) -> str:
         return repr(value)
     if isinstance(value, tuple):
         return f"a tuple of {len(value)}"
+    if isinstance(value, type):
+        return f"the class '{value.__name__}'"
+    if isinstance(value, (FunctionType, BuiltinFunctionType)):
+        return "a lambda" if value.__name__ == "<lambda>" else f"the Python function '{value.__name__}'"
+    if isinstance(value, (Function, Module)):
+        return f"the {'function' if isinstance(value, Function) else 'module'} '{value.name}'"
     return f"a value of type {type(value).__name__}"

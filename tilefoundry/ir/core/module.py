@@ -66,6 +66,9 @@ class Module:
             raise WrongTypeError(
                 f"module '{self.name}': functions must be Functions or PrimFunctions, got {self.functions!r}"
             )
+        object.__setattr__(
+            self, "functions", tuple(f.sealed() if isinstance(f, Function) else f for f in self.functions)
+        )
         if self.target is not None and not isinstance(self.target, Target):
             raise WrongTypeError(
                 f"module '{self.name}': target must be a Target, got {self.target!r}",

@@ -75,9 +75,14 @@ class Mesh:
             object.__setattr__(self, "layout", Layout(self.layout.shape, c_order_strides(flatten(self.layout.shape))))
         object.__setattr__(self, "names", tuple(self.names))
         if self.names and len(self.names) != self.rank:
-            raise WrongValueError(f"Mesh: {len(self.names)} names {self.names} for {self.rank} axes {self.shape}")
+            raise WrongValueError(
+                f"Mesh: {len(self.names)} names {self.names} for {self.rank} axes {self.shape}",
+                remedy="give one name for each axis, or none",
+            )
         if len(set(self.names)) != len(self.names):
-            raise WrongValueError(f"Mesh: axis names repeat in {self.names}")
+            raise WrongValueError(
+                f"Mesh: axis names repeat in {self.names}", remedy="give each axis a name of its own"
+            )
         if all(isinstance(e, int) for e in self.shape) and not is_injective(self.layout):
             raise WrongValueError(
                 f"Mesh: layout {self.layout} gives one id to two coordinates, expected an injective layout"
@@ -145,7 +150,10 @@ def _slice(mesh: Mesh, index: tuple[int | slice, ...]) -> Mesh:
         if part != slice(None) and not (
             isinstance(stop, int) and isinstance(extent, int) and 0 <= start < stop <= extent
         ):
-            raise WrongValueError(f"Mesh: [{start}, {stop}) is empty or outside axis {axis} of extent {extent}")
+            raise WrongValueError(
+                f"Mesh: [{start}, {stop}) is empty or outside axis {axis} of extent {extent}",
+                remedy="take at least one unit that the axis has",
+            )
         if start:
             assert isinstance(stride, int)
             offset += start * stride
