@@ -14,13 +14,22 @@ from tilefoundry.evaluator.elementwise.full_like import full_like
 from tilefoundry.evaluator.elementwise.unary import unary
 from tilefoundry.evaluator.elementwise.where import where
 from tilefoundry.evaluator.index.cache_update import cache_update
+from tilefoundry.evaluator.index.gather import gather
+from tilefoundry.evaluator.index.index_select import index_select
 from tilefoundry.evaluator.matrix.matmul import matmul
 from tilefoundry.evaluator.reduce.reduce import reduce
+from tilefoundry.evaluator.shape.concat import concat
+from tilefoundry.evaluator.shape.expand import expand
 from tilefoundry.evaluator.shape.insert_slice import insert_slice
+from tilefoundry.evaluator.shape.repeat_interleave import repeat_interleave
 from tilefoundry.evaluator.shape.reshape import reshape
 from tilefoundry.evaluator.shape.slice import slice_
+from tilefoundry.evaluator.shape.split import split
+from tilefoundry.evaluator.shape.squeeze import squeeze
+from tilefoundry.evaluator.shape.stack import stack
 from tilefoundry.evaluator.shape.transpose import transpose
 from tilefoundry.evaluator.shape.tuple_get_item import tuple_get_item
+from tilefoundry.evaluator.shape.unsqueeze import unsqueeze
 from tilefoundry.evaluator.shard.local import local
 from tilefoundry.evaluator.shard.reshard import reshard
 from tilefoundry.ir import hir
@@ -35,17 +44,26 @@ EVALUATORS: dict[type[Op], Evaluator] = {
     hir.Binary: binary,
     hir.CacheUpdate: cache_update,
     hir.Cast: cast,
+    hir.Concat: concat,
+    hir.Expand: expand,
     hir.FullLike: full_like,
+    hir.Gather: gather,
+    hir.IndexSelect: index_select,
     hir.InsertSlice: insert_slice,
     hir.Local: local,
     hir.MatMul: matmul,
     hir.Reduce: reduce,
+    hir.RepeatInterleave: repeat_interleave,
     hir.Reshape: reshape,
     hir.Reshard: reshard,
     hir.Slice: slice_,
+    hir.SplitParts: split,
+    hir.Squeeze: squeeze,
+    hir.Stack: stack,
     hir.Transpose: transpose,
     hir.TupleGetItem: tuple_get_item,
     hir.Unary: unary,
+    hir.Unsqueeze: unsqueeze,
     hir.Where: where,
     hir.Zeros: zeros,
 }

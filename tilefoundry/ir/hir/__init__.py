@@ -9,14 +9,23 @@ from tilefoundry.ir.hir.elementwise.unary import Unary
 from tilefoundry.ir.hir.elementwise.where import Where
 from tilefoundry.ir.hir.grid_region import GridRegionExpr
 from tilefoundry.ir.hir.index.cache_update import CacheUpdate
+from tilefoundry.ir.hir.index.gather import Gather
+from tilefoundry.ir.hir.index.index_select import IndexSelect
 from tilefoundry.ir.hir.kinds import BinaryKind, ReduceKind, UnaryKind
 from tilefoundry.ir.hir.matrix.matmul import MatMul
 from tilefoundry.ir.hir.reduce.reduce import Reduce
+from tilefoundry.ir.hir.shape.concat import Concat
+from tilefoundry.ir.hir.shape.expand import Expand
 from tilefoundry.ir.hir.shape.insert_slice import InsertSlice
+from tilefoundry.ir.hir.shape.repeat_interleave import RepeatInterleave
 from tilefoundry.ir.hir.shape.reshape import Reshape
 from tilefoundry.ir.hir.shape.slice import Slice
+from tilefoundry.ir.hir.shape.split import SplitParts
+from tilefoundry.ir.hir.shape.squeeze import Squeeze
+from tilefoundry.ir.hir.shape.stack import Stack
 from tilefoundry.ir.hir.shape.transpose import Transpose
 from tilefoundry.ir.hir.shape.tuple_get_item import TupleGetItem
+from tilefoundry.ir.hir.shape.unsqueeze import Unsqueeze
 from tilefoundry.ir.hir.shard.local import Local
 from tilefoundry.ir.hir.shard.reshard import Reshard
 
@@ -26,20 +35,29 @@ __all__ = [
     "BinaryKind",
     "CacheUpdate",
     "Cast",
+    "Concat",
+    "Expand",
     "FullLike",
+    "Gather",
     "GridRegionExpr",
+    "IndexSelect",
     "InsertSlice",
     "Local",
     "MatMul",
     "Reduce",
     "ReduceKind",
+    "RepeatInterleave",
     "Reshape",
     "Reshard",
     "Slice",
+    "SplitParts",
+    "Squeeze",
+    "Stack",
     "Transpose",
     "TupleGetItem",
     "Unary",
     "UnaryKind",
+    "Unsqueeze",
     "Where",
     "Zeros",
 ]

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tilefoundry.ir.core.op import TypeContext
-from tilefoundry.ir.hir.propagate import modes_of
-from tilefoundry.ir.shard import Broadcast, Partial, ShardAttr, ShardLayout
+from tilefoundry.ir.hir.propagate import known_placement, modes_of
+from tilefoundry.ir.shard import Broadcast, Dynamic, Partial, ShardAttr, ShardLayout
 from tilefoundry.ir.types import TensorType
 
 
 def is_split(t: TensorType, axis: int) -> bool:
-    """Whether the mesh splits this axis. A mode that straddles axes counts for all of them."""
+    """Whether the mesh may split this axis. A mode that straddles axes, or is Dynamic, counts for all of them."""
     if not isinstance(t.layout, ShardLayout):
         return False
+    if any(isinstance(attr, Dynamic) for attr in t.layout.attrs):
+        return True
     modes = modes_of(t.layout, t.shape)
     if modes is None:
         return True
@@ -26,6 +28,7 @@ def whole_axis(ctx: TypeContext, name: str, t: TensorType, axis: int, why: str) 
     Args:
         why: what the op does along the axis, as in "joined".
     """
+    known_placement(ctx, name, t)
     if is_split(t, axis):
         ctx.error(
             f"axis {axis} of '{name}' is split over the mesh and cannot be {why}",

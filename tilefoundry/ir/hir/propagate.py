@@ -125,6 +125,12 @@ def propagate(
     return _assemble(ctx, operands, mesh, dims, out_labels, out_shape, storage, partial_rule, reduced_is_partial)
 
 
+def known_placement(ctx: TypeContext, name: str, t: TensorType) -> None:
+    """Refuses an operand whose placement is Dynamic."""
+    if isinstance(t.layout, ShardLayout) and any(isinstance(attr, Dynamic) for attr in t.layout.attrs):
+        ctx.error(f"operand '{name}' has a Dynamic placement", "tf.reshard it to a known placement first")
+
+
 def _one_mesh(ctx: TypeContext, sharded: Sequence[Placed]) -> Mesh:
     meshes = [op.type.layout.mesh for op in sharded if isinstance(op.type.layout, ShardLayout)]
     for op, mesh in zip(sharded, meshes, strict=True):
@@ -142,8 +148,7 @@ def _dimensions(ctx: TypeContext, operands: Sequence[Placed]) -> dict[int, tuple
     for op in operands:
         layout = op.type.layout
         if isinstance(layout, ShardLayout):
-            if any(isinstance(a, Dynamic) for a in layout.attrs):
-                ctx.error(f"operand '{op.name}' has a Dynamic placement", "tf.reshard it to a known placement first")
+            known_placement(ctx, op.name, op.type)
             groups = modes_of(layout, op.type.shape)
             if groups is None:
                 ctx.error(
