@@ -14,7 +14,7 @@ from tilefoundry.diagnostics import VerifyError
 from tilefoundry.ir.core.expr import Call, Expr, Tuple, Var
 from tilefoundry.ir.core.metadata import binding_name, span_of
 from tilefoundry.ir.hir import GridRegionExpr
-from tilefoundry.ir.tir import AllocTensor, Binding, EffectOp, Evaluate, Item, TensorView, ValueOp
+from tilefoundry.ir.tir import AllocTensor, Binding, EffectOp, Evaluate, Item, ValueOp, view_as
 from tilefoundry.ir.types import StorageKind, TensorType
 from tilefoundry.passes.lower.reach import Reach
 from tilefoundry.passes.lower.registry import rule_for
@@ -142,7 +142,7 @@ class Lowering:
 
     def view(self, var: Var, type_: TensorType) -> Var:
         """``var``'s storage under another type; ``var`` itself where nothing changes."""
-        return var if var.type == type_ else self.bind(f"{var.name}_view", TensorView(type_), (var,), type_)
+        return var if var.type == type_ else self.bind(f"{var.name}_view", view_as(type_), (var,), type_)
 
     def broadcast(self, expr: Expr, var: Var, to: TensorType) -> Var:
         """A view of the fragment ``var`` in which each local element of ``to`` has its operand."""

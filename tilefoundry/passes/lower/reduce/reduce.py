@@ -28,9 +28,9 @@ def lower_reduce(ctx: Lowering, call: Call) -> Value:
         ctx.refuse(call, problem[0], remedy=problem[1])
     dst = ctx.result(call, op.kind.name.lower())
     if crosses_warps(src_type, axes):
-        ctx.emit(tir.Reduce(op.kind, axes), src, dst, ctx.alloc("workspace", _workspace_type(tensor_type(dst))))
+        ctx.emit(tir.Reduce(axes, op.kind), src, dst, ctx.alloc("workspace", _workspace_type(tensor_type(dst))))
     else:
-        ctx.emit(tir.Reduce(op.kind, axes), src, dst)
+        ctx.emit(tir.Reduce(axes, op.kind), src, dst)
     return dst
 
 
