@@ -1,10 +1,16 @@
 """The semantic ops. One op, one file; importing this package registers them all."""
 
+from tilefoundry.ir.hir.attention.attention import Attention
+from tilefoundry.ir.hir.attention.rope import Rope
 from tilefoundry.ir.hir.create.arange import Arange
 from tilefoundry.ir.hir.create.zeros import Zeros
 from tilefoundry.ir.hir.elementwise.binary import Binary
 from tilefoundry.ir.hir.elementwise.cast import Cast
+from tilefoundry.ir.hir.elementwise.clamp import Clamp
 from tilefoundry.ir.hir.elementwise.full_like import FullLike
+from tilefoundry.ir.hir.elementwise.gelu import Gelu
+from tilefoundry.ir.hir.elementwise.silu import Silu
+from tilefoundry.ir.hir.elementwise.softplus import Softplus
 from tilefoundry.ir.hir.elementwise.unary import Unary
 from tilefoundry.ir.hir.elementwise.where import Where
 from tilefoundry.ir.hir.grid_region import GridRegionExpr
@@ -13,7 +19,16 @@ from tilefoundry.ir.hir.index.gather import Gather
 from tilefoundry.ir.hir.index.index_select import IndexSelect
 from tilefoundry.ir.hir.kinds import BinaryKind, ReduceKind, UnaryKind
 from tilefoundry.ir.hir.matrix.matmul import MatMul
+from tilefoundry.ir.hir.norm.layer_norm import LayerNorm
+from tilefoundry.ir.hir.norm.rms_norm import RMSNorm
+from tilefoundry.ir.hir.norm.softmax import Softmax
+from tilefoundry.ir.hir.reduce.argmax import ArgMax
+from tilefoundry.ir.hir.reduce.argmin import ArgMin
+from tilefoundry.ir.hir.reduce.cumsum import CumSum
+from tilefoundry.ir.hir.reduce.quant import Quant
 from tilefoundry.ir.hir.reduce.reduce import Reduce
+from tilefoundry.ir.hir.reduce.sort import Sort
+from tilefoundry.ir.hir.reduce.topk import TopK
 from tilefoundry.ir.hir.shape.concat import Concat
 from tilefoundry.ir.hir.shape.expand import Expand
 from tilefoundry.ir.hir.shape.insert_slice import InsertSlice
@@ -31,28 +46,43 @@ from tilefoundry.ir.hir.shard.reshard import Reshard
 
 __all__ = [
     "Arange",
+    "ArgMax",
+    "ArgMin",
+    "Attention",
     "Binary",
     "BinaryKind",
     "CacheUpdate",
     "Cast",
+    "Clamp",
     "Concat",
+    "CumSum",
     "Expand",
     "FullLike",
     "Gather",
+    "Gelu",
     "GridRegionExpr",
     "IndexSelect",
     "InsertSlice",
+    "LayerNorm",
     "Local",
     "MatMul",
+    "Quant",
+    "RMSNorm",
     "Reduce",
     "ReduceKind",
     "RepeatInterleave",
     "Reshape",
     "Reshard",
+    "Rope",
+    "Silu",
     "Slice",
+    "Softmax",
+    "Softplus",
+    "Sort",
     "SplitParts",
     "Squeeze",
     "Stack",
+    "TopK",
     "Transpose",
     "TupleGetItem",
     "Unary",
