@@ -6,8 +6,9 @@ import dataclasses
 from collections.abc import Callable
 from types import FunctionType
 
-from tilefoundry.diagnostics import VerifyError, WrongTypeError, WrongValueError
+from tilefoundry.diagnostics import TileFoundryError, VerifyError, WrongTypeError, WrongValueError
 from tilefoundry.ir.core.converters import check_converter
+from tilefoundry.ir.core.expr import Expr
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.core.pattern import DimVarRangePat
@@ -19,6 +20,7 @@ from tilefoundry.python.members import Authored, Member, Part
 from tilefoundry.python.names import Members, Resolver
 from tilefoundry.python.parser import Session
 from tilefoundry.python.sites import ClassSite
+from tilefoundry.python.values import describe
 from tilefoundry.target import Target
 
 _IGNORED = {
@@ -109,6 +111,12 @@ class Collector:
             return self.groups[name]
         member = self.pending[name]
         if name in self._open:
+            hidden = member.definition.function.__globals__.get(name)
+            if isinstance(hidden, (Expr, int, float)):
+                raise VerifyError(
+                    f"'{name}' is the function '{name}' of this class here, which hides {describe(hidden)}",
+                    remedy="give the function another name",
+                )
             raise VerifyError(
                 f"recursive call: {' -> '.join([*self._open[self._open.index(name) :], name])}",
                 remedy="write the repetition as a loop",
@@ -142,7 +150,7 @@ class Collector:
 
     def _parse(self, definition: Authored, role: Role) -> Function:
         names = (*self.pending, *self.functions, *self.children, *self.groups)
-        members = Members(names, self.find, tuple(self.children.values()))
+        members = Members(names, self.find, tuple(self.children.values()), tuple(self.methods))
         resolver = Resolver(definition.function, members, definition.enclosing)
         return parse_function(definition.function, resolver, self.session, role)
 
@@ -155,7 +163,10 @@ class Collector:
                 remedy="define a function with @func in the class body; what a base class holds is not taken over",
             )
         for pending in self.pending:
-            self.find(pending)
+            try:
+                self.find(pending)
+            except TileFoundryError as error:
+                raise error.at(self.site.member(pending)) from error.__cause__
         ordered = tuple(self.functions[n] for n in vars(self.cls) if n in self.functions)
         if entry is not None and entry not in [f.name for f in ordered]:
             kind = "child module" if entry in self.children else "method" if entry in self.methods else None

@@ -100,9 +100,10 @@ def _arguments(p: Parser, node: ast.FunctionDef) -> list[ast.arg]:
 
 def _parameter(p: Parser, function: FunctionType, argument: ast.arg) -> Var:
     if argument.annotation is None:
-        p.refuse(
-            argument, f"parameter '{argument.arg}' has no annotation", f'write {argument.arg}: Tensor[(...), "f32"]'
-        )
+        remedy = f'write {argument.arg}: Tensor[(...), "f32"]'
+        if argument.arg in ("self", "cls"):
+            remedy = f"remove '{argument.arg}': functions of a module call each other by their bare names"
+        p.refuse(argument, f"parameter '{argument.arg}' has no annotation", remedy)
     if argument.arg not in function.__annotations__:  # Python mangles a private name in a class body
         p.refuse(
             argument, f"parameter '{argument.arg}' is private to its class", "use a name without leading underscores"

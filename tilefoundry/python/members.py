@@ -13,7 +13,7 @@ from tilefoundry.ir.core.pattern import DimVarRangePat
 from tilefoundry.python.names import enclosing_names
 from tilefoundry.python.sites import at
 from tilefoundry.python.source import function_source
-from tilefoundry.python.values import describe
+from tilefoundry.python.values import Described, describe
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,11 +31,15 @@ class Authored:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class Part(Described):
     """What a class body holds under the name of a variant or a converter: a part of `owner`, no member of its own."""
 
     owner: Member | Function
     definition: Authored
+
+    @property
+    def described(self) -> str:
+        return f"a variant or converter of the function '{self.owner.name}'"
 
 
 def the_pattern(owner: str, patterns: tuple[object, ...]) -> DimVarRangePat:
@@ -119,7 +123,7 @@ def check_first(owner: str, weight: str, weights: Iterable[str], definition: Aut
 
 
 @dataclass(eq=False)
-class Member:
+class Member(Described):
     """A function that is being authored: parsed by ``@module``, which knows topologies and siblings.
 
     Attributes:
@@ -139,6 +143,10 @@ class Member:
             span=self.definition.span,
             remedy="decorate the class with @module",
         )
+
+    @property
+    def described(self) -> str:
+        return f"the function '{self.name}' of this class"
 
     @property
     def name(self) -> str:

@@ -103,7 +103,9 @@ class Parser:
             self.refuse(
                 node,
                 f"expected an expression of the tensor language, got {construct_name(node)}",
-                remedy="use arithmetic, comparisons, subscripts and tf calls; compute the rest outside the function",
+                remedy=construct_remedy(
+                    node, "use arithmetic, comparisons, subscripts and tf calls; compute the rest outside"
+                ),
             )
         self._depth += 1
         if self._depth > MAX_DEPTH:
@@ -125,7 +127,9 @@ class Parser:
                 self.refuse(
                     statement,
                     f"expected a statement of the tensor language, got {construct_name(statement)}",
-                    remedy="use assignments, 'for', 'with Mesh', 'if' on compile-time values, and 'return'",
+                    remedy=construct_remedy(
+                        statement, "use assignments, 'for', 'with Mesh', 'if' on compile-time values, and 'return'"
+                    ),
                 )
             handler(self, statement)
             if self.result is not None:
@@ -165,41 +169,53 @@ def named(value: Call | GridRegionExpr, name: str) -> Expr:
 
 def construct_name(node: ast.AST) -> str:
     """A kind of syntax as an author would call it."""
-    return _CONSTRUCTS.get(type(node).__name__, f"'{type(node).__name__}'")
+    return _CONSTRUCTS.get(type(node).__name__, (f"'{type(node).__name__}'", ""))[0]
 
 
+def construct_remedy(node: ast.AST, otherwise: str) -> str:
+    """What to write in place of a kind of syntax."""
+    return _CONSTRUCTS.get(type(node).__name__, ("", ""))[1] or otherwise
+
+
+_FUNCTION = "define it outside, with @func, and call it by its name"
+_LOOP = "write 'for i in range(n):' with a static n, or tf.where(condition, a, b)"
+_IMPORT = "import at the top of the file"
+_COMPREHENSION = "write the elements one by one, or compute the list outside of the function"
+_PLAIN = "compute it outside of the function and capture the value by name"
+
+# by the name of the ast class: what an author calls it, and what to write in its place
 _CONSTRUCTS = {
-    "AnnAssign": "an annotated assignment",
-    "Assert": "'assert'",
-    "AsyncFor": "'async for'",
-    "AsyncWith": "'async with'",
-    "Await": "'await'",
-    "Break": "'break'",
-    "ClassDef": "a class definition",
-    "Continue": "'continue'",
-    "Delete": "'del'",
-    "Dict": "a dict",
-    "DictComp": "a comprehension",
-    "FunctionDef": "a nested function",
-    "AsyncFunctionDef": "a nested async function",
-    "GeneratorExp": "a generator expression",
-    "Global": "'global'",
-    "Import": "'import'",
-    "ImportFrom": "'import'",
-    "JoinedStr": "an f-string",
-    "Lambda": "a lambda",
-    "ListComp": "a comprehension",
-    "Match": "'match'",
-    "NamedExpr": "an assignment expression ':='",
-    "Nonlocal": "'nonlocal'",
-    "Raise": "'raise'",
-    "SetComp": "a comprehension",
-    "Slice": "a slice outside a subscript",
-    "Starred": "a starred expression",
-    "Try": "'try'",
-    "TryStar": "'try'",
-    "TypeAlias": "a type alias",
-    "While": "'while'",
-    "Yield": "'yield'",
-    "YieldFrom": "'yield from'",
+    "AnnAssign": ("an annotated assignment", ""),
+    "Assert": ("'assert'", "check extents outside of the function; a DimVar's bounds are checked by every call"),
+    "AsyncFor": ("'async for'", "remove 'async'"),
+    "AsyncWith": ("'async with'", "remove 'async'"),
+    "Await": ("'await'", "remove 'await'"),
+    "Break": ("'break'", _LOOP),
+    "ClassDef": ("a class definition", "define it outside of the function"),
+    "Continue": ("'continue'", _LOOP),
+    "Delete": ("'del'", "leave it out: a value that is not used costs nothing"),
+    "Dict": ("a dict", _PLAIN),
+    "DictComp": ("a comprehension", _COMPREHENSION),
+    "FunctionDef": ("a nested function", _FUNCTION),
+    "AsyncFunctionDef": ("a nested async function", _FUNCTION),
+    "GeneratorExp": ("a generator expression", _COMPREHENSION),
+    "Global": ("'global'", "return the value: a tensor program changes nothing outside"),
+    "Import": ("'import'", _IMPORT),
+    "ImportFrom": ("'import'", _IMPORT),
+    "JoinedStr": ("an f-string", _PLAIN),
+    "Lambda": ("a lambda", _FUNCTION),
+    "ListComp": ("a comprehension", _COMPREHENSION),
+    "Match": ("'match'", "write 'if' on compile-time values, or tf.where(condition, a, b)"),
+    "NamedExpr": ("an assignment expression ':='", "assign in a statement of its own"),
+    "Nonlocal": ("'nonlocal'", "return the value: a tensor program changes nothing outside"),
+    "Raise": ("'raise'", "check extents outside of the function"),
+    "SetComp": ("a comprehension", _COMPREHENSION),
+    "Slice": ("a slice outside a subscript", "subscript a tensor with it: x[a:b]"),
+    "Starred": ("a starred expression", "write the elements one by one"),
+    "Try": ("'try'", "leave it out: a tensor program raises nothing"),
+    "TryStar": ("'try'", "leave it out: a tensor program raises nothing"),
+    "TypeAlias": ("a type alias", "define it outside of the function"),
+    "While": ("'while'", _LOOP),
+    "Yield": ("'yield'", "return a tuple of tensors"),
+    "YieldFrom": ("'yield from'", "return a tuple of tensors"),
 }

@@ -144,7 +144,10 @@ VERIFY: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "matmul inner extents": (body("return §x @ x"), ("inner extents", "32 and 64 differ")),
     "placement of a tensor": (placed("return tf.reshard(x, (§x @ t.w, 64), 'rmem')"), ("expected an extent",)),
-    "mesh coordinate": (placed("return x[§t.w + 0]"), ("mesh axis 'w'", "not supported yet")),
+    "mesh coordinate outside of its scope": (
+        placed("y = x") + "\n    return x + tf.cast(§t.w + 0, 'f32')",
+        ("mesh axis 'w' is not in scope",),
+    ),
     # ops
     "missing argument": (body("return §tf.maximum(x)"), ("parameter 'rhs' is missing", "maximum(lhs, rhs)")),
     "too many arguments": (body("return §tf.exp(x, x)"), ("too many", "exp(x)")),

@@ -27,6 +27,11 @@ class SourceFile:
         """The 1-based span of `node` in characters (``ast`` counts columns in UTF-8 bytes, from zero)."""
         return self.span_of(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
 
+    def line_of(self, name: str, after: int) -> int | None:
+        """The line below `after` where the file defines a function or class of this name, if it does."""
+        lines = (node.lineno for (known, _), node in self.definitions.items() if known == name)
+        return next((line for line in lines if line > after), None)
+
     def span_of(self, line: int, offset: int, end_line: int, end_offset: int) -> SourceSpan:
         """The 1-based span in characters of a range whose columns count UTF-8 bytes from zero."""
         return SourceSpan(self.name, line, self._column(line, offset), end_line, self._column(end_line, end_offset))

@@ -50,6 +50,15 @@ class StateSet:
 
 
 def is_number(value: object) -> bool:
+class Described:
+    """An object of the front end that says what it is."""
+
+    @property
+    def described(self) -> str:
+        """What the object is, in the words of a message."""
+        raise NotImplementedError
+
+
     """A Python bool, int or float."""
     return isinstance(value, (bool, int, float))
 
@@ -97,3 +106,5 @@ def describe(value: object) -> str:
     if isinstance(value, (Function, Module)):
         return f"the {'function' if isinstance(value, Function) else 'module'} '{value.name}'"
     return f"a value of type {type(value).__name__}"
+    if isinstance(value, Described):
+        return value.described
