@@ -13,6 +13,7 @@ from collections.abc import Iterable
 
 from tilefoundry.diagnostics import DimSubstitutionError, WrongTypeError
 from tilefoundry.ir.core.expr import Call, Constant, Expr, Tuple, Var
+from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.dims.ops import (
     Dim,
     DimAdd,
@@ -48,6 +49,14 @@ def normalize_dim(dim: Dim) -> Dim:
 def dim_equal(a: Dim, b: Dim) -> bool:
     """Whether `a` and `b` have one normal form. False means "not proven", not "different"."""
     return a is b or normalize_dim(a) == normalize_dim(b)
+
+
+def unequal(a: Dim, b: Dim) -> str:
+    """Why two dims that `dim_equal` does not equate are refused: they differ, or equality cannot be proven."""
+    difference = normalize_dim(Call(DimSub(), (a, b)))
+    if isinstance(difference, int):
+        return f"{format_dim(a)} and {format_dim(b)} differ"
+    return f"cannot prove that {format_dim(a)} equals {format_dim(b)}"
 
 
 def poly_of(dim: Dim) -> Poly:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from tilefoundry.ir.core.expr import Call
 from tilefoundry.ir.dims.arith import dim_floordiv, dim_mod, dim_sub
 from tilefoundry.ir.dims.dim_var import DimVar
-from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.dims.normal_form import normalize_dim, poly_of
 from tilefoundry.ir.dims.ops import Dim, DimAdd, DimFloorDiv, DimMax, DimMin, DimMod, DimMul, DimSub
 
@@ -73,11 +72,3 @@ def dim_range(dim: Dim) -> tuple[int, int] | None:
         case _:
             return None
     return min(corners), max(corners)
-
-
-def unequal(a: Dim, b: Dim) -> str:
-    """Why two dims that `dim_equal` does not equate are refused: they differ, or equality cannot be proven."""
-    difference = dim_sub(a, b)
-    if isinstance(difference, int):
-        return f"{format_dim(a)} and {format_dim(b)} differ"
-    return f"cannot prove that {format_dim(a)} equals {format_dim(b)}"

@@ -10,11 +10,11 @@ from tilefoundry.ir.core.expr import Expr
 from tilefoundry.ir.core.type import IntLiteralType, TupleType, Type
 from tilefoundry.ir.dims.arith import dim_product
 from tilefoundry.ir.dims.format import format_dim
-from tilefoundry.ir.dims.normal_form import dim_equal, normalize_dim
+from tilefoundry.ir.dims.normal_form import dim_equal, normalize_dim, unequal
 from tilefoundry.ir.dims.ops import Dim, is_dim_operand
 from tilefoundry.ir.shard.attrs import ShardAttr
 from tilefoundry.ir.shard.canonical import canonical_shard_layout
-from tilefoundry.ir.shard.layout import EMPTY_LAYOUT, ComposedLayout, Layout, format_int_tuple
+from tilefoundry.ir.shard.layout import EMPTY_LAYOUT, ComposedLayout, Layout, format_int_tuple, known_injective
 from tilefoundry.ir.shard.mesh import Mesh
 from tilefoundry.ir.shard.shard_layout import ShardLayout
 from tilefoundry.ir.types.dtype import DType, resolve_dtype
@@ -54,21 +54,33 @@ class TensorType(Type):
             if isinstance(extent, Expr) and not is_index_type(extent.type):
                 raise WrongTypeError(f"TensorType: an extent must be a scalar integer, got one of type {extent.type}")
         if not isinstance(self.dtype, DType):
-            raise WrongTypeError(f"TensorType: dtype must be a DType, got {self.dtype!r}")
+            raise WrongTypeError(
+                f"TensorType: dtype must be a DType, got {self.dtype!r}", remedy='write DType.f32, or a name: "f32"'
+            )
         if not isinstance(self.storage, StorageKind):
             raise WrongTypeError(f"TensorType: storage must be a StorageKind, got {self.storage!r}")
         if isinstance(self.layout, ShardLayout):
             if not dim_equal(dim_product(self.layout.shape), dim_product(shape)):
+                reason = unequal(dim_product(self.layout.shape), dim_product(shape))
                 raise WrongValueError(
                     f"shard layout of shape {format_int_tuple(self.layout.shape)} does not hold as many elements as "
-                    f"the tensor {format_int_tuple(shape)}"
+                    f"the tensor {format_int_tuple(shape)}: {reason}",
+                    remedy="let its modes factor the extents of the tensor",
                 )
         elif isinstance(self.layout, (Layout, ComposedLayout)):
             extents = tuple(dim_product(e) if isinstance(e, tuple) else e for e in self.layout.shape)
-            if len(extents) != len(shape) or not all(map(dim_equal, extents, shape)):
+            faults = [f"it has rank {len(extents)}"] if len(extents) != len(shape) else []
+            faults += [unequal(e, own) for e, own in zip(extents, shape, strict=False) if not dim_equal(e, own)]
+            if faults:
                 raise WrongValueError(
                     f"layout of shape {format_int_tuple(self.layout.shape)} does not fit the tensor "
-                    f"{format_int_tuple(shape)}"
+                    f"{format_int_tuple(shape)}: {faults[0]}",
+                    remedy="give a plain layout the extents of the tensor",
+                )
+            if not known_injective(self.layout):
+                raise WrongValueError(
+                    f"layout {self.layout} gives one index to two elements, expected an injective layout",
+                    remedy="choose strides that step over what the smaller ones reach",
                 )
         elif self.layout is not None:
             raise WrongTypeError(f"TensorType: layout must be a layout or None, got {self.layout!r}")

@@ -8,7 +8,7 @@ from tilefoundry.ir.core import Constant, ScalarPat, TensorPat, Var
 from tilefoundry.ir.core.pattern import AndPat, DimVarRangePat
 from tilefoundry.ir.dims import DimVar, dim_vars, normalize_dim
 from tilefoundry.ir.samples import THREADS
-from tilefoundry.ir.shard import Broadcast, Layout, ShardLayout, Split, make_mesh
+from tilefoundry.ir.shard import Broadcast, ComposedLayout, Layout, Mesh, ShardLayout, Split, Topology, make_mesh
 from tilefoundry.ir.types import (
     INDEX_TYPE,
     DType,
@@ -26,6 +26,7 @@ from tilefoundry.ir.types import (
 from tilefoundry.ir.types.matching import bind_parameters, bind_type, matches
 
 N = DimVar("N", 1, 10)
+M, K, T = DimVar("M", 1, 10), DimVar("K", 1, 100), DimVar("T", 1, 4)
 
 
 @pytest.mark.parametrize(
@@ -80,6 +81,17 @@ def test_storage_names_are_exact():
         resolve_storage(2)
 
 
+def test_every_dim_in_a_type_is_stored_in_normal_form():
+    written, stored = N * 2 - N + 1 - 1, N
+    layout = Layout((written, (4, written)), (written, (1, written * 4)))
+    assert layout == Layout((stored, (4, stored)), (stored, (1, stored * 4)))
+    assert Topology("cta", written).size is stored
+    assert ComposedLayout(None, written, Layout((4,), (1,))).offset is stored
+    assert Mesh((Topology("cta", written),), Layout((written,))).shape == (stored,)
+    sl = ShardLayout(Layout((written,)), (Split(0),), Mesh((Topology("cta", N),), Layout((N,))))
+    assert TensorType((written,), DType.f32, sl).shape == sl.shape == (stored,)
+
+
 def test_extents_are_stored_in_normal_form():
     assert make_tensor_type((N + 1 - 1, N * 0 + 4), "f32").shape == (N, 4)
     assert make_tensor_type((Constant(3, INDEX_TYPE),), "f32").shape == (3,)
@@ -94,7 +106,17 @@ def test_extents_are_stored_in_normal_form():
         (lambda: TensorType((4,), DType.f32, None, "gmem"), "must be a StorageKind"),
         (lambda: TensorType((4,), DType.f32, "row"), "layout or None"),
         (lambda: TensorType((4, 4), DType.f32, Layout((16,))), "does not fit"),
-        (lambda: make_tensor_type((4,), "f32", layout=Layout((5,))), "does not fit"),
+        (
+            lambda: make_tensor_type((4,), "f32", layout=Layout((5,))),
+            "does not fit.*: 5 and 4 differ",
+        ),
+        (lambda: make_tensor_type((N,), "f32", layout=Layout((M,))), "cannot prove that M equals N"),
+        (lambda: make_tensor_type((N,), "f32", layout=Layout((N + 1,))), r"N \+ 1 and N differ"),
+        (lambda: make_tensor_type((4, 4), "f32", layout=Layout((4, 4), (1, 1))), "expected an injective layout"),
+        (
+            lambda: TensorType((N,), DType.f32, ShardLayout(Layout((M,)), (Broadcast(),) * 3, THREADS)),
+            "as many elements as .* cannot prove that M equals N",
+        ),
         (
             lambda: TensorType((4,), DType.f32, ShardLayout(Layout((8,)), (Broadcast(),) * 3, THREADS)),
             "as many elements",
@@ -143,9 +165,6 @@ def test_a_formal_without_layout_accepts_any():
     assert bind_type(pair, TupleType((make_tensor_type((3, 4), "f32"),) * 2), bindings)
     assert bindings == {N: 3}
     assert not bind_type(formal, make_tensor_type((4, 4), "f32"), bindings)
-
-
-M, K, T = DimVar("M", 1, 10), DimVar("K", 1, 100), DimVar("T", 1, 4)
 
 
 @pytest.mark.parametrize(
