@@ -49,7 +49,6 @@ class StateSet:
     states: tuple[ValueState, ...]
 
 
-def is_number(value: object) -> bool:
 class Described:
     """An object of the front end that says what it is."""
 
@@ -59,6 +58,7 @@ class Described:
         raise NotImplementedError
 
 
+def is_number(value: object) -> bool:
     """A Python bool, int or float."""
     return isinstance(value, (bool, int, float))
 
@@ -103,8 +103,8 @@ def describe(value: object) -> str:
         return f"the class '{value.__name__}'"
     if isinstance(value, (FunctionType, BuiltinFunctionType)):
         return "a lambda" if value.__name__ == "<lambda>" else f"the Python function '{value.__name__}'"
+    if isinstance(value, Described):
+        return value.described
     if isinstance(value, (Function, Module)):
         return f"the {'function' if isinstance(value, Function) else 'module'} '{value.name}'"
     return f"a value of type {type(value).__name__}"
-    if isinstance(value, Described):
-        return value.described
