@@ -11,6 +11,8 @@ from tilefoundry.ir.core.expr import CallTarget, Expr, Var, type_of
 from tilefoundry.ir.core.metadata import Metadata, check_metadata, span_of
 from tilefoundry.ir.core.pattern import DimVarRangePat
 from tilefoundry.ir.core.type import CallableType, Type
+from tilefoundry.ir.dims.dim_var import DimVar
+from tilefoundry.ir.types.dim_vars import type_dim_vars
 from tilefoundry.ir.types.matching import bind_parameters, bind_type, instantiate_type
 
 
@@ -27,7 +29,8 @@ class Function(CallTarget):
     Raises:
         WrongTypeError, WrongValueError: a field is malformed, a parameter name repeats, or a converter's weight is no
             ConstTensor parameter or has two.
-        VerifyError: the body does not have the declared return type, or a converter not its weight's.
+        VerifyError: the body does not have the declared return type, a converter not its weight's, or one name stands
+            for DimVars of two envelopes.
     """
 
     name: str
@@ -51,6 +54,7 @@ class Function(CallTarget):
         if not isinstance(self.return_type, Type):
             raise WrongTypeError(f"function '{self.name}': return_type must be a Type, got {self.return_type!r}")
         check_metadata(self.metadata)
+        _check_envelopes(self)
         check_converters(self.name, self.params, self.converters)
         if self.body is not None and not bind_type(self.return_type, self.body.type, None):
             raise VerifyError(
@@ -111,3 +115,18 @@ class Function(CallTarget):
             f"function '{self.name}' is sealed and takes no further {what}",
             remedy=f"write it and its {what} in the class body of a @module",
         )
+
+
+def _check_envelopes(fn: Function) -> None:
+    """One name is one DimVar in a signature."""
+    known: dict[str, DimVar] = {}
+    for param, type_ in (*((p, p.type) for p in fn.params), (None, fn.return_type)):
+        for var in sorted(type_dim_vars(type_), key=lambda v: (v.name, v.lo, v.hi)):
+            first = known.setdefault(var.name, var)
+            if first is not var:
+                raise VerifyError(
+                    f"function '{fn.name}': inconsistent bounds of '{var.name}' in one signature: "
+                    f"[{first.lo}, {first.hi}) and [{var.lo}, {var.hi})",
+                    span=(span_of(param.metadata) if param is not None else None) or fn.span,
+                    remedy="use one DimVar object for both",
+                )

@@ -7,7 +7,7 @@ from tilefoundry.ir.core import Call, Function, Module, Var, execution, set_exec
 from tilefoundry.ir.dims import DimVar
 from tilefoundry.ir.hir import BinaryKind, GridRegionExpr, Zeros
 from tilefoundry.ir.samples import B, attention, binary, call
-from tilefoundry.ir.shard import Topology
+from tilefoundry.ir.shard import Layout, Mesh, Split, Topology, canonical_shard_layout
 from tilefoundry.ir.types import CallableType, make_tensor_type
 from tilefoundry.target import CpuTarget, CudaTarget
 
@@ -171,6 +171,21 @@ def test_the_body_must_have_the_declared_type():
         Function("f", (x,), x, make_tensor_type((8,), "bf16"))
     with pytest.raises(ValueError, match="declared twice"):
         Function("f", (x, Var("x", T8)), x, T8)
+
+
+def test_one_name_is_one_dim_var_in_a_signature():
+    narrow, wide = DimVar("n", 1, 9), DimVar("n", 1, 10)
+    x, y = Var("x", make_tensor_type((narrow,), "f32")), Var("y", make_tensor_type((wide * 2,), "f32"))
+    words = r"inconsistent bounds of 'n' in one signature: \[1, 9\) and \[1, 10\)(.|\n)*one DimVar object"
+    with pytest.raises(VerifyError, match=words):
+        Function("f", (x, y), x, x.type)
+    with pytest.raises(VerifyError, match=words):
+        Function("f", (x,), None, y.type)
+    mesh = Mesh((Topology("cta", wide),), Layout((wide,)), ("c",))
+    over = make_tensor_type((wide,), "f32", layout=canonical_shard_layout((wide,), mesh, (Split(0),)))
+    with pytest.raises(VerifyError, match=words):
+        Function("f", (x, Var("z", over)), x, x.type)
+    Function("f", (x, Var("y", make_tensor_type((DimVar("m", 1, 10), narrow)))), x, x.type)
 
 
 def test_a_loop_checks_its_carries():

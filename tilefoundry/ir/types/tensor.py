@@ -14,7 +14,13 @@ from tilefoundry.ir.dims.normal_form import dim_equal, normalize_dim, unequal
 from tilefoundry.ir.dims.ops import Dim, is_dim_operand
 from tilefoundry.ir.shard.attrs import ShardAttr
 from tilefoundry.ir.shard.canonical import canonical_shard_layout
-from tilefoundry.ir.shard.layout import EMPTY_LAYOUT, ComposedLayout, Layout, format_int_tuple, known_injective
+from tilefoundry.ir.shard.layout import (
+    EMPTY_LAYOUT,
+    ComposedLayout,
+    Layout,
+    format_int_tuple,
+    known_injective,
+)
 from tilefoundry.ir.shard.mesh import Mesh
 from tilefoundry.ir.shard.shard_layout import ShardLayout
 from tilefoundry.ir.types.dtype import DType, resolve_dtype

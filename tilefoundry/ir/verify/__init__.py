@@ -12,6 +12,7 @@ from tilefoundry.ir.shard import Topology
 from tilefoundry.ir.traverse import post_order
 from tilefoundry.ir.variants import check_variants
 from tilefoundry.ir.verify.children import verify_children
+from tilefoundry.ir.verify.extents import verify_extents
 from tilefoundry.ir.verify.scopes import verify_scopes
 from tilefoundry.ir.verify.spread import verify_spread
 from tilefoundry.ir.verify.variables import verify_variables
@@ -19,7 +20,7 @@ from tilefoundry.target import validate_program_topology
 
 
 def verify_function(fn: Function, topologies: Sequence[Topology] | None = None) -> None:
-    """Checks one function, its variants and its converters: variables, scopes, spread loops, constraints, ranges.
+    """Checks one function, its variants and its converters: extents, variables, scopes, loops, constraints, ranges.
 
     Args:
         topologies: the levels in force; None where they are not known yet.
@@ -28,6 +29,7 @@ def verify_function(fn: Function, topologies: Sequence[Topology] | None = None) 
         VerifyError: the first fault found, located where its place is known.
         ScheduleError: a value cannot keep to its schedule constraint.
     """
+    verify_extents(fn)
     verify_variables(fn)
     verify_scopes(fn, topologies)
     verify_spread(fn)
