@@ -7,11 +7,14 @@ from collections.abc import Callable, Mapping
 import torch
 
 from tilefoundry.diagnostics import EvalError, WrongTypeError
+from tilefoundry.evaluator.collect import check_complete, collected
 from tilefoundry.evaluator.context import EvalContext, Value
 from tilefoundry.evaluator.engine import Engine
+from tilefoundry.evaluator.expansion import asks_for_units, bind_levels, units_of
 from tilefoundry.evaluator.inputs import bind_extents, check_inputs, check_served
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
+from tilefoundry.ir.shard import Mesh
 from tilefoundry.ir.variants import variant_for
 
 PRECISIONS = ("declared", "f64")
@@ -23,11 +26,14 @@ def evaluate(
     backend: str = "torch",
     precision: str = "declared",
     device: torch.device | str | None = None,
+    mesh: Mesh | None = None,
     children: Mapping[str, Callable[..., object]] | None = None,
 ) -> object:
-    """The value of a function (or of a module's entry) on these inputs, as torch computes it on logical shapes.
+    """The value of a function (or of a module's entry) on these inputs, as torch computes it.
 
-    Of a prototype, the one variant that serves the inputs' extents is evaluated.
+    Of a prototype, the one variant that serves the inputs' extents is evaluated. A program that reads no mesh
+    coordinate and takes no unit's own part is evaluated on logical tensors. Any other one is evaluated over the units
+    of its meshes: values on which units differ have axes for the units in front.
 
     Args:
         inputs: one for each declared parameter, of exactly the declared dtype; all on one device.
@@ -35,13 +41,18 @@ def evaluate(
         precision: "declared" computes each op in its declared dtype; "f64" computes every float in f64 without
             rounding casts, and returns f64: a reference for what the program means.
         device: where to run; by default where the inputs are. It must agree with them.
+        mesh: evaluate over the units of the program's meshes even where logical tensors would do, with as many units
+            on each level as this mesh has. It must agree with the sizes that the program declares, and gives those
+            that a launch would.
         children: what runs the entries of child modules with weights, on activations alone, by the child's name.
 
     Returns:
         A tensor, or a tuple of tensors. Inputs are never modified, and results share no memory with them.
 
     Raises:
-        EvalError: the inputs do not fit, or a run-time value lies outside what an op accepts.
+        EvalError: the inputs do not fit, or a run-time value lies outside what an op accepts; the units have no one
+            value: copies disagree where they are collected, terms of a Partial are never summed, an element is owned
+            by nobody, or several units write different values to one element.
         WrongTypeError: `function` is neither a Function nor a Module.
     """
     if isinstance(function, Module):
@@ -69,11 +80,20 @@ def evaluate(
     body = function.body
     if body is None:
         raise EvalError(f"'{function.name}' is a prototype without variants", remedy="give it a body")
-    ctx = EvalContext(where, exact, extents, children)
+    check_complete(body, f"the result of '{function.name}'")
+    if mesh is not None:
+        if not isinstance(mesh, Mesh):
+            raise WrongTypeError(f"evaluate: mesh must be a Mesh, got {type(mesh).__name__}")
+        extents = bind_levels(function, extents, mesh)
+    units = units_of(function, extents) if mesh is not None or asks_for_units(body) else None
+    ctx = EvalContext(where, exact, extents, children, units)
     with torch.no_grad():
         given = [x.to(torch.float64) if exact and x.is_floating_point() else x for x in tensors]
         engine = Engine(ctx, body, dict(zip(function.params, given, strict=True)))
-        return _fresh(ctx, engine.value(body), {x.untyped_storage().data_ptr() for x in tensors})
+        value = engine.value(body)
+        if units is not None:
+            value = collected(units, value, body, f"the result of '{function.name}'")
+        return _fresh(ctx, value, {x.untyped_storage().data_ptr() for x in tensors})
 
 
 def _fresh(ctx: EvalContext, value: Value, memory: set[int]) -> object:

@@ -46,6 +46,7 @@ from tilefoundry.evaluator.shape.transpose import transpose
 from tilefoundry.evaluator.shape.tuple_get_item import tuple_get_item
 from tilefoundry.evaluator.shape.unsqueeze import unsqueeze
 from tilefoundry.evaluator.shard.local import local
+from tilefoundry.evaluator.shard.mesh_coordinate import mesh_coordinate
 from tilefoundry.evaluator.shard.reshard import reshard
 from tilefoundry.ir import hir
 from tilefoundry.ir.core.expr import Call
@@ -74,6 +75,7 @@ EVALUATORS: dict[type[Op], Evaluator] = {
     hir.LayerNorm: layer_norm,
     hir.Local: local,
     hir.MatMul: matmul,
+    hir.MeshCoordinate: mesh_coordinate,
     hir.Quant: quant,
     hir.RMSNorm: rms_norm,
     hir.Reduce: reduce,

@@ -20,6 +20,7 @@ from tilefoundry.ir.core.op import OpSchema, ParamDef, schemas_named
 from tilefoundry.ir.core.pattern import ScalarPat
 from tilefoundry.ir.traverse import post_order
 from tilefoundry.python.annotations import tensor_type
+from tilefoundry.python.coordinates import read_coordinate
 from tilefoundry.python.layouts import build_mesh, resolve_layout
 from tilefoundry.python.literals import operands, plain_number
 from tilefoundry.python.parser import Parser
@@ -103,6 +104,7 @@ def _tf_remedy(function: object) -> str:
 
 def _extremum(p: Parser, node: ast.Call, function: object, values: list[object], named: dict[str, object]) -> object:
     name = function.__name__  # type: ignore[attr-defined]
+    values = [read_coordinate(p, node, value) for value in values]
     if named or len(values) < 2 or (function is dims.ceildiv and len(values) != 2):
         p.refuse(
             node,
@@ -176,7 +178,8 @@ def arguments(
         )
     args: list[Expr] = []
     for name in names:
-        where, argument = given[name]
+        where, written = given[name]
+        argument = read_coordinate(p, where, written)
         if not isinstance(argument, Expr):
             p.refuse(
                 where,
@@ -255,9 +258,10 @@ def _build(p: Parser, node: ast.Call, schema: OpSchema, positional: list[Given],
     inputs: list[object] = []
     scalars: dict[int, Expr] = {}  # by position: a literal among these adopts no other operand's dtype
     for param in schema.inputs:
-        for where, value in given.get(param.name, ()):
+        for where, written in given.get(param.name, ()):
+            value = read_coordinate(p, where, written)
             if isinstance(value, tuple):
-                value = Tuple(operands(p, where, value))
+                value = Tuple(operands(p, where, tuple(read_coordinate(p, where, v) for v in value)))
             if not (isinstance(value, (Expr, Window)) or is_number(value)):
                 p.refuse(
                     where,

@@ -15,6 +15,7 @@ from tilefoundry.ir.dims import INDEX_TYPE
 from tilefoundry.ir.hir import GridRegionExpr, TupleGetItem
 from tilefoundry.ir.rewrite import Rewriter
 from tilefoundry.ir.shard import Mesh, MeshAxis
+from tilefoundry.python.coordinates import read_coordinate
 from tilefoundry.python.parser import Parser
 from tilefoundry.python.values import Index, Window, as_index, describe, is_index
 
@@ -159,7 +160,7 @@ def _header(p: Parser, node: ast.expr) -> Header:
         p.refuse(where.keywords[0].value, f"{name} takes no keyword arguments", "pass them by position")
     bounds: list[Index] = []
     for argument in where.args:
-        value = None if isinstance(argument, ast.Starred) else p.evaluate(argument)
+        value = None if isinstance(argument, ast.Starred) else read_coordinate(p, argument, p.evaluate(argument))
         if not is_index(value) or (isinstance(value, Window) and isinstance(function, Tile) and len(bounds) == 1):
             p.refuse(
                 argument,

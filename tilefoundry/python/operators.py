@@ -14,6 +14,7 @@ from tilefoundry.ir.core.expr import Expr
 from tilefoundry.ir.hir import Binary, BinaryKind, MatMul, Unary, UnaryKind
 from tilefoundry.ir.shard import Mesh, MeshAxis, Placed
 from tilefoundry.ir.types import DType, StorageKind
+from tilefoundry.python.coordinates import read_coordinate
 from tilefoundry.python.literals import operands
 from tilefoundry.python.parser import Parser
 from tilefoundry.python.values import Index, ValueState, Window, as_index, describe, is_index, is_number
@@ -66,17 +67,12 @@ def binary(p: Parser, node: ast.AST) -> object:
 
 def apply(p: Parser, node: ast.AST, op: Operator, lhs: object, rhs: object) -> object:
     """The value of ``lhs op rhs`` for every kind of operand."""
+    lhs, rhs = read_coordinate(p, node, lhs), read_coordinate(p, node, rhs)
     if is_number(lhs) and is_number(rhs):
         return _numbers(p, node, op, lhs, rhs)
     if isinstance(lhs, tuple) and isinstance(rhs, tuple) and op.symbol == "+":
         return lhs + rhs
     for side in (lhs, rhs):
-        if isinstance(side, MeshAxis):
-            p.refuse(
-                node,
-                f"mesh axis '{side.name}' is used as a value: reading a mesh coordinate is not supported yet",
-                remedy="place a tensor with 'extent @ mesh.axis' and let tf.reshard decide who holds what",
-            )
         if not is_number(side) and not isinstance(side, (Expr, Window)):
             p.refuse(
                 node,
@@ -171,7 +167,7 @@ def _axes(p: Parser, node: ast.AST, value: object) -> tuple[MeshAxis, ...] | Non
 def unary(p: Parser, node: ast.AST) -> object:
     """``-a``, ``+a``, ``not a``."""
     assert isinstance(node, ast.UnaryOp)
-    value = p.evaluate(node.operand)
+    value = read_coordinate(p, node.operand, p.evaluate(node.operand))
     if isinstance(node.op, ast.Not):
         if isinstance(value, (Expr, Window)) and not is_index(value):
             assert isinstance(value, Expr)

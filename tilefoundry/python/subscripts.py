@@ -12,6 +12,7 @@ from tilefoundry.ir.core.expr import Expr, Tuple
 from tilefoundry.ir.hir import Slice
 from tilefoundry.ir.shard import Mesh
 from tilefoundry.ir.types import TensorType
+from tilefoundry.python.coordinates import read_coordinate
 from tilefoundry.python.parser import Parser
 from tilefoundry.python.values import Index, Window, as_index, describe, is_index
 
@@ -104,7 +105,7 @@ def _axis(p: Parser, item: ast.expr | None, extent: Index, axis: int) -> AxisSli
         return AxisSlice(0, extent)
     if isinstance(item, ast.Slice):
         return _range(p, item, extent, axis)
-    value = p.evaluate(item)
+    value = read_coordinate(p, item, p.evaluate(item))
     if isinstance(value, Window):
         return AxisSlice(value.start, value.size, boundary="zero")
     if not is_index(value):
@@ -163,7 +164,7 @@ def _range(p: Parser, item: ast.Slice, extent: Index, axis: int) -> AxisSlice:
 def _bound(p: Parser, node: ast.expr | None, default: Index, extent: Index, axis: int) -> Index:
     if node is None:
         return default
-    value = p.evaluate(node)
+    value = read_coordinate(p, node, p.evaluate(node))
     if not is_index(value) or isinstance(value, Window):
         p.refuse(
             node,

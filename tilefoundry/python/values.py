@@ -15,6 +15,7 @@ from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.dims import INDEX_TYPE, is_dim_expr
 from tilefoundry.ir.dims.format import format_dim
+from tilefoundry.ir.hir import MeshCoordinate
 from tilefoundry.ir.shard import Mesh, MeshAxis
 from tilefoundry.ir.types import DType, StorageKind
 
@@ -64,13 +65,15 @@ def is_number(value: object) -> bool:
 
 
 def is_index(value: object) -> bool:
-    """A 64-bit int or a scalar of the index type: an extent, a loop variable, arithmetic on these."""
+    """A 64-bit int or an index scalar: an extent, a loop variable, a mesh coordinate, arithmetic on these."""
     if isinstance(value, int):
         return not isinstance(value, bool) and -(1 << 63) <= value < 1 << 63
     if isinstance(value, Window):
         return True
     if not isinstance(value, Expr) or isinstance(value, Constant):
         return False
+    if isinstance(value, Call) and isinstance(value.target, MeshCoordinate):
+        return True
     return is_dim_expr(value) or (isinstance(value, Var) and value.type == INDEX_TYPE)
 
 

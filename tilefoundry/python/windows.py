@@ -8,6 +8,7 @@ from tilefoundry.ir.core.expr import Expr, Tuple
 from tilefoundry.ir.dims import dim_equal
 from tilefoundry.ir.hir import InsertSlice
 from tilefoundry.ir.types import TensorType
+from tilefoundry.python.coordinates import read_coordinate
 from tilefoundry.python.parser import Parser
 from tilefoundry.python.values import Index, Window, as_index, describe, is_index
 
@@ -20,7 +21,7 @@ def insert_slice(p: Parser, node: ast.Call, given: dict[str, tuple[ast.AST, obje
     """
     dst, update = (_tensor(p, node, name, *given[name]) for name in ("dst", "update"))
     where, value = given["offsets"]
-    offsets = value if isinstance(value, tuple) else (value,)
+    offsets = tuple(read_coordinate(p, where, o) for o in (value if isinstance(value, tuple) else (value,)))
     assert isinstance(dst.type, TensorType) and isinstance(update.type, TensorType)
     rank, update_rank = len(dst.type.shape), len(update.type.shape)
     if len(offsets) != rank:

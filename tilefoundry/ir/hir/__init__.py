@@ -42,6 +42,7 @@ from tilefoundry.ir.hir.shape.transpose import Transpose
 from tilefoundry.ir.hir.shape.tuple_get_item import TupleGetItem
 from tilefoundry.ir.hir.shape.unsqueeze import Unsqueeze
 from tilefoundry.ir.hir.shard.local import Local
+from tilefoundry.ir.hir.shard.mesh_coordinate import MeshCoordinate
 from tilefoundry.ir.hir.shard.reshard import Reshard
 
 __all__ = [
@@ -66,6 +67,7 @@ __all__ = [
     "LayerNorm",
     "Local",
     "MatMul",
+    "MeshCoordinate",
     "Quant",
     "RMSNorm",
     "Reduce",

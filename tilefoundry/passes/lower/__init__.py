@@ -6,7 +6,7 @@ from tilefoundry.passes.lower.function import lower_function
 from tilefoundry.passes.lower.matrix import matmul
 from tilefoundry.passes.lower.reduce import reduce
 from tilefoundry.passes.lower.shape import insert_slice, reshape, slice, transpose, tuple_get_item
-from tilefoundry.passes.lower.shard import local, reshard
+from tilefoundry.passes.lower.shard import local, mesh_coordinate, reshard
 
 # imported for the rules that they register
 _RULES = (
@@ -17,6 +17,7 @@ _RULES = (
     insert_slice,
     local,
     matmul,
+    mesh_coordinate,
     reduce,
     reshape,
     reshard,
