@@ -21,6 +21,9 @@ FLOATS = [DType.f64, DType.f32, DType.f16, DType.bf16]
 INTS = [DType.i64, DType.i32, DType.i16, DType.i8, DType.u8]
 SHAPES = [(), (1,), (5,), (0,), (3, 4), (1, 4), (2, 0, 3), (2, 3, 4, 5)]
 
+# x[a:b], field k of what an op returns, m.axis: in the tests of whole programs
+WRITTEN_WITHOUT_THEIR_NAME = {"slice", "tuple_get_item", "mesh_coordinate"}
+
 torch.set_num_threads(1)  # the tensors are tiny
 
 
@@ -84,7 +87,7 @@ def test_every_op_is_tested() -> None:
         for schema in schemas_named("tf", name)
         if not any(use in texts for use in (f'"{name}"', f"tf.{name}(", f"{_op_class(schema.build).__name__}("))
     }
-    assert not untested
+    assert untested <= WRITTEN_WITHOUT_THEIR_NAME
 
 
 def _op_class(build: object) -> type[Op]:
