@@ -8,6 +8,7 @@ from typing import Any
 from tilefoundry.evaluator.attention.attention import attention
 from tilefoundry.evaluator.attention.rope import rope
 from tilefoundry.evaluator.context import EvalContext, Value
+from tilefoundry.evaluator.convolution.conv2d import conv2d
 from tilefoundry.evaluator.create.arange import arange
 from tilefoundry.evaluator.create.zeros import zeros
 from tilefoundry.evaluator.elementwise.binary import binary
@@ -21,7 +22,10 @@ from tilefoundry.evaluator.elementwise.unary import unary
 from tilefoundry.evaluator.elementwise.where import where
 from tilefoundry.evaluator.index.cache_update import cache_update
 from tilefoundry.evaluator.index.gather import gather
+from tilefoundry.evaluator.index.index_add import index_add
+from tilefoundry.evaluator.index.index_copy import index_copy
 from tilefoundry.evaluator.index.index_select import index_select
+from tilefoundry.evaluator.index.scatter_add import scatter_add
 from tilefoundry.evaluator.matrix.matmul import matmul
 from tilefoundry.evaluator.norm.layer_norm import layer_norm
 from tilefoundry.evaluator.norm.rms_norm import rms_norm
@@ -35,9 +39,13 @@ from tilefoundry.evaluator.reduce.sort import sort
 from tilefoundry.evaluator.reduce.topk import topk
 from tilefoundry.evaluator.shape.concat import concat
 from tilefoundry.evaluator.shape.expand import expand
+from tilefoundry.evaluator.shape.flip import flip
 from tilefoundry.evaluator.shape.insert_slice import insert_slice
+from tilefoundry.evaluator.shape.pad import pad
+from tilefoundry.evaluator.shape.rank import rank
 from tilefoundry.evaluator.shape.repeat_interleave import repeat_interleave
 from tilefoundry.evaluator.shape.reshape import reshape
+from tilefoundry.evaluator.shape.shape_of import shape_of
 from tilefoundry.evaluator.shape.slice import slice_
 from tilefoundry.evaluator.shape.split import split
 from tilefoundry.evaluator.shape.squeeze import squeeze
@@ -65,24 +73,32 @@ EVALUATORS: dict[type[Op], Evaluator] = {
     hir.Cast: cast,
     hir.Clamp: clamp,
     hir.Concat: concat,
+    hir.Conv2d: conv2d,
     hir.CumSum: cumsum,
     hir.Expand: expand,
+    hir.Flip: flip,
     hir.FullLike: full_like,
     hir.Gather: gather,
     hir.Gelu: gelu,
+    hir.IndexAdd: index_add,
+    hir.IndexCopy: index_copy,
     hir.IndexSelect: index_select,
     hir.InsertSlice: insert_slice,
     hir.LayerNorm: layer_norm,
     hir.Local: local,
     hir.MatMul: matmul,
     hir.MeshCoordinate: mesh_coordinate,
+    hir.Pad: pad,
     hir.Quant: quant,
     hir.RMSNorm: rms_norm,
+    hir.Rank: rank,
     hir.Reduce: reduce,
     hir.RepeatInterleave: repeat_interleave,
     hir.Reshape: reshape,
     hir.Reshard: reshard,
     hir.Rope: rope,
+    hir.ScatterAdd: scatter_add,
+    hir.ShapeOf: shape_of,
     hir.Silu: silu,
     hir.Slice: slice_,
     hir.Softmax: softmax,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 
+from tilefoundry.evaluator.bits import bits, from_bits
 from tilefoundry.evaluator.checks import require_index
 from tilefoundry.evaluator.context import EvalContext, Value
-from tilefoundry.evaluator.index.bits import bits, from_bits
 from tilefoundry.ir.core.expr import Call
 from tilefoundry.ir.hir import Gather
 

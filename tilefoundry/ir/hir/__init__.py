@@ -2,6 +2,7 @@
 
 from tilefoundry.ir.hir.attention.attention import Attention
 from tilefoundry.ir.hir.attention.rope import Rope
+from tilefoundry.ir.hir.convolution.conv2d import Conv2d
 from tilefoundry.ir.hir.create.arange import Arange
 from tilefoundry.ir.hir.create.zeros import Zeros
 from tilefoundry.ir.hir.elementwise.binary import Binary
@@ -16,7 +17,10 @@ from tilefoundry.ir.hir.elementwise.where import Where
 from tilefoundry.ir.hir.grid_region import GridRegionExpr
 from tilefoundry.ir.hir.index.cache_update import CacheUpdate
 from tilefoundry.ir.hir.index.gather import Gather
+from tilefoundry.ir.hir.index.index_add import IndexAdd
+from tilefoundry.ir.hir.index.index_copy import IndexCopy
 from tilefoundry.ir.hir.index.index_select import IndexSelect
+from tilefoundry.ir.hir.index.scatter_add import ScatterAdd
 from tilefoundry.ir.hir.kinds import BinaryKind, ReduceKind, UnaryKind
 from tilefoundry.ir.hir.matrix.matmul import MatMul
 from tilefoundry.ir.hir.norm.layer_norm import LayerNorm
@@ -31,9 +35,13 @@ from tilefoundry.ir.hir.reduce.sort import Sort
 from tilefoundry.ir.hir.reduce.topk import TopK
 from tilefoundry.ir.hir.shape.concat import Concat
 from tilefoundry.ir.hir.shape.expand import Expand
+from tilefoundry.ir.hir.shape.flip import Flip
 from tilefoundry.ir.hir.shape.insert_slice import InsertSlice
+from tilefoundry.ir.hir.shape.pad import Pad
+from tilefoundry.ir.hir.shape.rank import Rank
 from tilefoundry.ir.hir.shape.repeat_interleave import RepeatInterleave
 from tilefoundry.ir.hir.shape.reshape import Reshape
+from tilefoundry.ir.hir.shape.shape_of import ShapeOf
 from tilefoundry.ir.hir.shape.slice import Slice
 from tilefoundry.ir.hir.shape.split import SplitParts
 from tilefoundry.ir.hir.shape.squeeze import Squeeze
@@ -56,26 +64,34 @@ __all__ = [
     "Cast",
     "Clamp",
     "Concat",
+    "Conv2d",
     "CumSum",
     "Expand",
+    "Flip",
     "FullLike",
     "Gather",
     "Gelu",
     "GridRegionExpr",
+    "IndexAdd",
+    "IndexCopy",
     "IndexSelect",
     "InsertSlice",
     "LayerNorm",
     "Local",
     "MatMul",
     "MeshCoordinate",
+    "Pad",
     "Quant",
     "RMSNorm",
+    "Rank",
     "Reduce",
     "ReduceKind",
     "RepeatInterleave",
     "Reshape",
     "Reshard",
     "Rope",
+    "ScatterAdd",
+    "ShapeOf",
     "Silu",
     "Slice",
     "Softmax",
