@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -151,8 +152,9 @@ class Parser:
         except VerifyError as error:
             if error.remedy is not None or not isinstance(target, Op):
                 raise
-            rule = f"tf.{target.op_name}: {(type(target).__doc__ or '').partition('. ')[0].rstrip('.')}"
-            raise VerifyError(error.message, span=error.span, remedy=" ".join(rule.split())) from error
+            rule = re.split(r"\.\s", type(target).__doc__ or "", maxsplit=1)[0]
+            remedy = f"tf.{target.op_name} gives: {' '.join(rule.split())}"
+            raise VerifyError(error.message, span=error.span, remedy=remedy) from error
 
     def bind(self, name: str, value: object) -> None:
         """Gives a local name a value; a run-time value without a name takes this one."""
