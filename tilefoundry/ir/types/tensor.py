@@ -9,7 +9,6 @@ from tilefoundry.diagnostics import WrongTypeError, WrongValueError
 from tilefoundry.ir.core.expr import Expr
 from tilefoundry.ir.core.type import IntLiteralType, TupleType, Type
 from tilefoundry.ir.dims.arith import dim_product
-from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.dims.normal_form import dim_equal, normalize_dim, unequal
 from tilefoundry.ir.dims.ops import Dim, is_dim_operand
 from tilefoundry.ir.shard.attrs import ShardAttr
@@ -160,32 +159,3 @@ def tensor_leaves(type_: Type) -> tuple[TensorType, ...]:
     if isinstance(type_, TupleType):
         return tuple(leaf for f in type_.fields for leaf in tensor_leaves(f))
     return ()
-
-
-def numel(type_: Type) -> int:
-    """The number of elements, over all leaves.
-
-    Raises:
-        WrongValueError: an extent is symbolic.
-    """
-    return sum(_numel(leaf) for leaf in tensor_leaves(type_))
-
-
-def tensor_bytes(type_: Type) -> int:
-    """The number of bytes, over all leaves; sub-byte elements are rounded up per leaf.
-
-    Raises:
-        WrongValueError: an extent is symbolic.
-    """
-    return sum(-(-_numel(leaf) * leaf.dtype.bits // 8) for leaf in tensor_leaves(type_))
-
-
-def _numel(leaf: TensorType) -> int:
-    count = dim_product(leaf.shape)
-    if not isinstance(count, int):
-        symbolic = next(d for d in leaf.shape if not isinstance(d, int))
-        raise WrongValueError(
-            f"{leaf} has the symbolic extent {format_dim(symbolic)}",
-            remedy=f"bind it, on the command line with --dim {format_dim(symbolic)}=EXTENT",
-        )
-    return count

@@ -1,4 +1,5 @@
 import copy
+import dataclasses
 import pickle
 
 import pytest
@@ -8,11 +9,24 @@ from tilefoundry.ir.core import Constant, ScalarPat, TensorPat, Var
 from tilefoundry.ir.core.pattern import AndPat, DimVarRangePat
 from tilefoundry.ir.dims import DimVar, dim_vars, normalize_dim
 from tilefoundry.ir.samples import THREADS
-from tilefoundry.ir.shard import Broadcast, ComposedLayout, Layout, Mesh, ShardLayout, Split, Topology, make_mesh
+from tilefoundry.ir.shard import (
+    EMPTY_LAYOUT,
+    Broadcast,
+    ComposedLayout,
+    Layout,
+    Mesh,
+    ShardLayout,
+    Split,
+    Topology,
+    canonical_shard_layout,
+    make_mesh,
+)
 from tilefoundry.ir.types import (
     INDEX_TYPE,
+    CallableType,
     DType,
     FloatDType,
+    IntegerDType,
     StorageKind,
     TensorType,
     TupleType,
@@ -60,6 +74,46 @@ def test_other_dtypes_and_unknown_names():
         DType.from_name(3)
     with pytest.raises(TypeError):
         iter(DType)
+
+
+@pytest.mark.parametrize(
+    ("name", "bits", "signed"),
+    [("i64", 64, True), ("i32", 32, True), ("i16", 16, True), ("i8", 8, True), ("u8", 8, False)],
+)
+def test_integer_dtypes(name, bits, signed):
+    dtype = getattr(DType, name)
+    assert DType.from_name(name) is dtype
+    assert isinstance(dtype, IntegerDType)
+    assert (dtype.name, dtype.bits, dtype.signed) == (name, bits, signed)
+    assert dtype.is_integer and not dtype.is_float
+
+
+def test_the_set_of_dtypes_is_closed_and_no_enum():
+    assert FloatDType("f32", 32, 8, 23) == DType.f32  # equality and hash use all fields
+    assert hash(FloatDType("f32", 32, 8, 23)) == hash(DType.f32)
+    assert len({getattr(DType, n) for n in ("f16", "bf16", "f32", "i32", "i16")}) == 5
+    for make in (
+        lambda: FloatDType("f32", 32, 5, 26),
+        lambda: FloatDType("f24", 24, 8, 15),
+        lambda: IntegerDType("u8", 8, True),
+        lambda: DType("f32", 32),
+    ):
+        with pytest.raises(ValueError, match=r"the set is closed(.|\n)*f64, f32"):
+            make()
+    for misuse in (lambda: iter(DType), lambda: DType["f32"], lambda: DType.f32.value, lambda: len(DType)):
+        with pytest.raises((TypeError, AttributeError)):
+            misuse()
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        DType.f32.bits = 16
+
+
+def test_storage_kinds_have_the_numbers_of_the_runtime():
+    assert {k.name: int(k) for k in StorageKind} == {
+        "HOST": 1, "GMEM": 2, "SMEM": 3, "RMEM": 4, "TMEM": 5, "UMAT": 6,
+    }  # fmt: skip
+    assert [str(k) for k in StorageKind] == ["host", "gmem", "smem", "rmem", "tmem", "umat"]
+    for kind in StorageKind:
+        assert resolve_storage(kind) is resolve_storage(str(kind)) is kind
 
 
 def test_types_survive_pickling_and_dtypes_stay_singletons():
@@ -133,24 +187,65 @@ def test_malformed_types_are_refused(make, words):
 
 
 def test_scalars():
-    assert TensorType.scalar("f32").storage is StorageKind.UMAT
-    assert TensorType.umat_scalar() == INDEX_TYPE
-    assert TensorType.umat_tensor((3,)).dtype is DType.i64
+    assert TensorType.scalar("f32") == TensorType((), DType.f32, None, StorageKind.UMAT)
+    assert TensorType.scalar(DType.i32, EMPTY_LAYOUT, StorageKind.RMEM).storage is StorageKind.RMEM
+    assert TensorType.scalar("f32").rank == 0
+    assert TensorType.umat_scalar() == INDEX_TYPE == TensorType((), DType.i64, EMPTY_LAYOUT, StorageKind.UMAT)
+    assert TensorType.umat_tensor((3,)) == TensorType((3,), DType.i64, None, StorageKind.UMAT)
+    assert make_tensor_type((2, 3)) == TensorType((2, 3), DType.f32, None, StorageKind.GMEM)
+
+
+def test_types_are_frozen_and_compared_by_structure():
+    t = make_tensor_type((N, 4), "bf16")
+    assert t == make_tensor_type((N * 1, 4), DType.bf16)
+    assert hash(t) == hash(make_tensor_type((N * 1, 4), DType.bf16))
+    assert t != make_tensor_type((N, 4), "bf16", "smem")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        t.shape = (4,)
+    assert CallableType(t, (t, t)) == CallableType(return_type=t, parameters=(t, t))
+    assert str(CallableType(UnitType(), (TupleType((t,)),))) == f"(({t},)) -> unit"
 
 
 def test_shard_tensor_types():
     mesh = make_mesh((4, 32))
     t = make_shard_tensor_type((8, 64), "f32", "rmem", mesh, (Split(0), Split(1)))
+    assert t.layout == canonical_shard_layout((8, 64), mesh, (Split(0), Split(1)))
     assert t.layout.shape == (4, 2, 32, 2)
-    assert make_shard_tensor_type((8, 64), "f32", "rmem").layout is None
+    plain = make_tensor_type((8, 64), "f32", "rmem")
+    assert make_shard_tensor_type((8, 64), "f32", "rmem") == plain
+    assert make_shard_tensor_type((8, 64), "f32", "rmem", mesh, ()) == plain
+    assert make_shard_tensor_type((8, 64), "f32", "rmem", None, (Split(0),)) == plain
 
 
-def test_sizes():
-    assert numel(make_tensor_type((3, 0), "f32")) == 0
-    assert tensor_bytes(TupleType((make_tensor_type((3,), "f4e2m1"), make_tensor_type((2,), "f32")))) == 2 + 8
-    assert tensor_bytes(UnitType()) == 0
-    with pytest.raises(ValueError, match="--dim N=EXTENT"):
-        tensor_bytes(make_tensor_type((N, 2), "f32"))
+@pytest.mark.parametrize(
+    ("type_", "elements", "size"),
+    [
+        (make_tensor_type((3, 5), "f32"), 15, 60),
+        (make_tensor_type((3, 0), "f32"), 0, 0),
+        (make_tensor_type((), "bf16"), 1, 2),
+        (make_tensor_type((3,), "f4e2m1"), 3, 2),
+        (make_tensor_type((9,), "bool"), 9, 2),
+        (TupleType((make_tensor_type((3,), "f4e2m1"), make_tensor_type((3,), "f4e2m1"))), 6, 4),
+        (TupleType((TupleType((make_tensor_type((2,), "i8"),)), make_tensor_type((2,), "f64"))), 4, 18),
+        (UnitType(), 0, 0),
+        (TupleType(()), 0, 0),
+    ],
+)
+def test_sizes(type_, elements, size):
+    assert (numel(type_), tensor_bytes(type_)) == (elements, size)
+
+
+def test_sizes_of_sharded_tensors_are_those_of_the_whole():
+    t = make_shard_tensor_type((8, 64), "f32", "rmem", make_mesh((4, 32)), (Split(0), Split(1)))
+    assert (numel(t), tensor_bytes(t)) == (512, 2048)
+
+
+@pytest.mark.parametrize("size", [numel, tensor_bytes])
+def test_symbolic_sizes_are_refused_and_say_how_to_bind(size):
+    with pytest.raises(ValueError, match=r"symbolic extent N(.|\n)*--dim N=EXTENT"):
+        size(make_tensor_type((N, 2), "f32"))
+    with pytest.raises(ValueError, match=r"symbolic extent N \* 2(.|\n)*--dim M=EXTENT --dim N=EXTENT"):
+        size(TupleType((make_tensor_type((2,)), make_tensor_type((N * 2, M), "f32"))))
 
 
 def test_a_formal_without_layout_accepts_any():
