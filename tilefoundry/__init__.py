@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from tilefoundry.ir.core import Op as Op
     from tilefoundry.ir.core import Var as Var
     from tilefoundry.ir.shard import LayoutBase as LayoutBase
+    from tilefoundry.ir.text import as_script as as_script
     from tilefoundry.ir.types import TensorType as TensorType
     from tilefoundry.ir.types import TupleType as TupleType
     from tilefoundry.ir.types import Type as Type
@@ -64,6 +65,7 @@ _HOMES = {
     "tilefoundry.evaluator.evaluate": ("evaluate",),
     "tilefoundry.ir.core": ("Call", "Constant", "Op", "Var"),
     "tilefoundry.ir.shard": ("LayoutBase",),
+    "tilefoundry.ir.text": ("as_script",),
     "tilefoundry.ir.types": ("TensorType", "TupleType", "Type"),
     "tilefoundry.python": ("func", "module"),
     "tilefoundry.runtime": ("check",),
