@@ -18,6 +18,7 @@ from tilefoundry.diagnostics.errors import (
     SpecializationError,
     TileFoundryError,
     VerifyError,
+    VerifyValueError,
     WrongTypeError,
     WrongValueError,
 )
@@ -42,6 +43,7 @@ __all__ = [
     "SpecializationError",
     "TileFoundryError",
     "VerifyError",
+    "VerifyValueError",
     "WrongTypeError",
     "WrongValueError",
 ]

@@ -53,6 +53,10 @@ class VerifyError(TileFoundryError):
     """A program is not well formed or not well typed."""
 
 
+class VerifyValueError(VerifyError, ValueError):
+    """A program asks for more of something than the machine has."""
+
+
 class EvalError(TileFoundryError):
     """The evaluator cannot give a program a value."""
 

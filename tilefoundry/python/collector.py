@@ -13,12 +13,15 @@ from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.core.pattern import DimVarRangePat
 from tilefoundry.ir.shard import Topology
+from tilefoundry.ir.tir import PrimFunction
 from tilefoundry.ir.variants import check_variants
 from tilefoundry.python.drafts import as_variant
 from tilefoundry.python.function import Role, parse_function
 from tilefoundry.python.members import Authored, Member, Part
 from tilefoundry.python.names import Members, Resolver
 from tilefoundry.python.parser import Session
+from tilefoundry.python.prim.intrinsics import Intrinsic
+from tilefoundry.python.prim.members import PrimMember
 from tilefoundry.python.sites import ClassSite
 from tilefoundry.python.values import describe
 from tilefoundry.target import Target
@@ -34,8 +37,9 @@ class Collector:
 
     def __init__(self, cls: type, session: Session, site: ClassSite) -> None:
         self.cls, self.session, self.site = cls, session, site
-        self.functions: dict[str, Function] = {}
-        self.pending: dict[str, Member] = {}
+        self.functions: dict[str, Function | PrimFunction] = {}
+        self.pending: dict[str, Member | PrimMember] = {}
+        self.intrinsics: dict[str, Intrinsic] = {}
         self.children: dict[str, Module] = {}
         self.groups: dict[str, tuple[Module, ...]] = {}
         self.methods: dict[str, Callable[..., object]] = {}
@@ -59,12 +63,14 @@ class Collector:
                 span=self.site.member(name),
                 remedy="define 'forward': a call runs it",
             )
-        if isinstance(value, Member):
+        if isinstance(value, (Member, PrimMember)):
             self.pending[name] = value
         elif isinstance(value, Part):
             pass  # its owner holds it
-        elif isinstance(value, Function):
+        elif isinstance(value, (Function, PrimFunction)):
             self.functions[name] = value
+        elif isinstance(value, Intrinsic):
+            self.intrinsics[name] = value
         elif isinstance(value, Module):
             self._add_child(name, value.renamed(name))
         elif isinstance(value, (tuple, list)) and value and all(isinstance(v, Module) for v in value):
@@ -109,6 +115,8 @@ class Collector:
             return self.children[name]
         if name in self.groups:
             return self.groups[name]
+        if name in self.intrinsics:
+            return self.intrinsics[name]
         member = self.pending[name]
         if name in self._open:
             hidden = member.definition.function.__globals__.get(name)
@@ -128,7 +136,9 @@ class Collector:
             self._open.pop()
         return self.functions[name]
 
-    def _function(self, member: Member) -> Function:
+    def _function(self, member: Member | PrimMember) -> Function | PrimFunction:
+        if isinstance(member, PrimMember):
+            return member.parse(self._members(), self.session)
         base = self._parse(member.definition, Role.PROTOTYPE if member.variants else Role.FUNCTION)
         variants = tuple(self._variant(base, *variant) for variant in member.variants)
         converters = tuple(self._converter(base, *converter) for converter in member.converters.items())
@@ -149,10 +159,12 @@ class Collector:
         return weight, parsed
 
     def _parse(self, definition: Authored, role: Role) -> Function:
-        names = (*self.pending, *self.functions, *self.children, *self.groups)
-        members = Members(names, self.find, tuple(self.children.values()), tuple(self.methods))
-        resolver = Resolver(definition.function, members, definition.enclosing)
+        resolver = Resolver(definition.function, self._members(), definition.enclosing)
         return parse_function(definition.function, resolver, self.session, role)
+
+    def _members(self) -> Members:
+        names = (*self.pending, *self.functions, *self.children, *self.groups, *self.intrinsics)
+        return Members(names, self.find, tuple(self.children.values()), tuple(self.methods))
 
     def module(self, entry: str | None, target: Target | None, topologies: tuple[Topology, ...] | None) -> Module:
         """The Module of this class."""

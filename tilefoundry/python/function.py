@@ -44,7 +44,7 @@ def parse_function(
     p = Parser(source, resolver, session, EXPRESSIONS, STATEMENTS)
     node = source.node
     outside = dataclasses.replace(p, resolver=resolver.for_annotations())
-    params = tuple(_parameter(outside, function, argument) for argument in _arguments(p, node))
+    params = parameters(outside, function, node)
     if node.returns is None:
         p.refuse(node, f"function '{node.name}' has no return annotation", 'write -> Tensor[(...), "f32"]')
     declared = return_type(outside, node.returns, function.__annotations__.get("return"))
@@ -57,6 +57,13 @@ def parse_function(
         return Function(node.name, params, p.result, declared, metadata=metadata)
     except VerifyError as error:
         raise error.at(source.span(node.returns)) from None
+
+
+def parameters(p: Parser, function: FunctionType, node: ast.FunctionDef) -> tuple[Var, ...]:
+    """The parameters of a definition; `p` resolves names as annotations do."""
+    params = tuple(_parameter(p, function, argument) for argument in _arguments(p, node))
+    _check_dim_vars(p, node, [param.type for param in params])
+    return params
 
 
 def _check_body(p: Parser, node: ast.FunctionDef, role: Role) -> None:

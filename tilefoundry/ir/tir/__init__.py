@@ -14,7 +14,7 @@ from tilefoundry.ir.tir.ops.program import Index, ProgramDim, ProgramId
 from tilefoundry.ir.tir.ops.reduce import Reduce
 from tilefoundry.ir.tir.ops.sync import Sync
 from tilefoundry.ir.tir.ops.tile import TileLoad, TileStore
-from tilefoundry.ir.tir.prim_func import PrimFunction
+from tilefoundry.ir.tir.prim_func import PrimFunction, hidden_params
 from tilefoundry.ir.tir.stmt import (
     Abort,
     DispatchCall,
@@ -30,11 +30,12 @@ from tilefoundry.ir.tir.stmt import (
     inner_blocks,
     map_blocks,
 )
-from tilefoundry.ir.tir.symbols import ShapeOf, SymbolRef, SymbolType
+from tilefoundry.ir.tir.symbols import EXTENT_TYPE, ShapeOf, SymbolRef, SymbolType
 from tilefoundry.ir.tir.types import PointerType
 
 __all__ = [
     "ATOMS",
+    "EXTENT_TYPE",
     "Abort",
     "AllocTensor",
     "Binary",
@@ -90,6 +91,7 @@ __all__ = [
     "Where",
     "While",
     "fold",
+    "hidden_params",
     "inner_blocks",
     "items_within",
     "map_blocks",

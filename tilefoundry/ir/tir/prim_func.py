@@ -92,13 +92,7 @@ class PrimFunction:
     @property
     def hidden_params(self) -> tuple[ShapeOf, ...]:
         """The dynamic extents, in order; each is carried by an i32 scalar called `ShapeOf.hidden_name`."""
-        return tuple(
-            ShapeOf(param, axis)
-            for param in self.params
-            if isinstance(param.type, TensorType)
-            for axis, extent in enumerate(param.type.shape)
-            if not isinstance(extent, int)
-        )
+        return hidden_params(self.params)
 
     @property
     def type(self) -> CallableType:
@@ -109,3 +103,14 @@ class PrimFunction:
     def span(self) -> SourceSpan | None:
         """Where the author wrote it, when known."""
         return span_of(self.metadata)
+
+
+def hidden_params(params: tuple[Var, ...]) -> tuple[ShapeOf, ...]:
+    """The dynamic extents of parameters, in order."""
+    return tuple(
+        ShapeOf(param, axis)
+        for param in params
+        if isinstance(param.type, TensorType)
+        for axis, extent in enumerate(param.type.shape)
+        if not isinstance(extent, int)
+    )

@@ -9,10 +9,12 @@ from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.core.schedule import check_schedule_constraint
 from tilefoundry.ir.shard import Topology
+from tilefoundry.ir.tir.prim_func import PrimFunction
 from tilefoundry.ir.traverse import post_order
 from tilefoundry.ir.variants import check_variants
 from tilefoundry.ir.verify.children import verify_children
 from tilefoundry.ir.verify.extents import verify_extents
+from tilefoundry.ir.verify.prim_function import verify_prim_function
 from tilefoundry.ir.verify.scopes import verify_scopes
 from tilefoundry.ir.verify.spread import verify_spread
 from tilefoundry.ir.verify.variables import verify_variables
@@ -61,8 +63,10 @@ def verify_module(module: Module) -> None:
         if isinstance(function, Function):
             verify_function(function, topologies)
             verify_children(module, function)
+        elif isinstance(function, PrimFunction):
+            verify_prim_function(function, module)
     for child in module.modules:
         verify_module(child)
 
 
-__all__ = ["verify_function", "verify_module"]
+__all__ = ["verify_function", "verify_module", "verify_prim_function"]

@@ -32,7 +32,7 @@ def verify_scopes(fn: Function, topologies: Sequence[Topology] | None) -> None:
         if mesh not in checked:
             checked.add(mesh)
             _check_levels(fn, mesh, topologies, span)
-        if scopes is not None and not _in_scope(mesh, scopes):
+        if scopes is not None and not in_scope(mesh, scopes):
             raise VerifyError(
                 f"the mesh of axes {mesh.names or mesh.shape} is not in scope here",
                 span=span,
@@ -62,7 +62,8 @@ def _scopes(expr: Expr) -> tuple[Mesh, ...] | None:
     return record.scopes if record is not None else None
 
 
-def _in_scope(mesh: Mesh, scopes: tuple[Mesh, ...]) -> bool:
+def in_scope(mesh: Mesh, scopes: tuple[Mesh, ...]) -> bool:
+    """Whether a mesh is one of some nested scopes, or several of them composed."""
     if mesh in scopes:
         return True
     return any(

@@ -84,11 +84,15 @@ class Unary(EffectOp):
             raise WrongValueError("unary: CAST is an op of its own", remedy="write T.cast(src, dst)")
 
     def check(self, ctx: TypeContext, src: Expr, dst: Expr) -> None:  # type: ignore[override]
-        """One element type, one part; logic on bool."""
-        type_ = tensor(ctx, "src", src)
+        """One element type, or bool of a test; one part; logic on bool."""
+        type_, result = tensor(ctx, "src", src), written(ctx, "dst", dst)
         if self.kind is UnaryKind.NOT and type_.dtype != DType.bool:
             ctx.error(f"not needs bool elements, got {type_.dtype}")
-        _same(ctx, type_, written(ctx, "dst", dst))
+        if self.kind.is_test:
+            same_dtype(ctx, f"the result of {self.kind.value}", DType.bool, "dst", result.dtype)
+            same_part(ctx, "src", type_, "dst", result)
+        else:
+            _same(ctx, type_, result)
 
 
 @register_op(dialect="T", category="elementwise", name="relu")

@@ -8,6 +8,7 @@ from typing import ClassVar
 from tilefoundry.diagnostics import WrongTypeError, WrongValueError
 from tilefoundry.ir.core.expr import Expr, Var
 from tilefoundry.ir.core.op import ParamDef, TypeContext, register_op
+from tilefoundry.ir.core.pattern import ScalarPat
 from tilefoundry.ir.dims.ops import is_dim_operand
 from tilefoundry.ir.shard import Layout, ShardLayout, per_unit_strides, row_major, shared_strides, with_strides
 from tilefoundry.ir.shard.layout import flatten
@@ -95,7 +96,7 @@ class TensorView(ValueOp):
     """
 
     memory: ClassVar[ParamDef] = ParamDef()
-    coords: ClassVar[ParamDef] = ParamDef(variadic=True)
+    coords: ClassVar[ParamDef] = ParamDef(variadic=True, pattern=ScalarPat())
     layout: AnyLayout | None = None
     shape: tuple[ShapeDim, ...] | None = None
     dtype: DType | None = None

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from tilefoundry.ir.core.op import ParamDef, TypeContext, register_op
+from tilefoundry.ir.core.pattern import ScalarPat
 from tilefoundry.ir.tir.ops.base import EffectOp, ValueOp
 from tilefoundry.ir.types import INDEX_TYPE, TensorType
 
@@ -27,7 +28,7 @@ class Pipeline(ValueOp):
 class PipeAcquire(EffectOp):
     """``PipeAcquire()(pipe)``: the next stage may be overwritten by the loads that follow."""
 
-    pipe: ClassVar[ParamDef] = ParamDef()
+    pipe: ClassVar[ParamDef] = ParamDef(pattern=ScalarPat())
 
     collective: ClassVar[bool] = True
 
@@ -37,7 +38,7 @@ class PipeAcquire(EffectOp):
 class PipeCommit(EffectOp):
     """``PipeCommit()(pipe)``: the loads since the last commit are one stage."""
 
-    pipe: ClassVar[ParamDef] = ParamDef()
+    pipe: ClassVar[ParamDef] = ParamDef(pattern=ScalarPat())
 
 
 @register_op(dialect="T", category="pipeline", name="pipe_wait")
@@ -45,7 +46,7 @@ class PipeCommit(EffectOp):
 class PipeWait(EffectOp):
     """``PipeWait(pending)(pipe)``: all but the newest ``pending`` stages have landed, for every instance of the CTA."""
 
-    pipe: ClassVar[ParamDef] = ParamDef()
+    pipe: ClassVar[ParamDef] = ParamDef(pattern=ScalarPat())
     pending: int
 
     collective: ClassVar[bool] = True
@@ -57,7 +58,7 @@ class PipeWait(EffectOp):
 class PipeRelease(EffectOp):
     """``PipeRelease()(pipe)``: this instance has read the oldest stage."""
 
-    pipe: ClassVar[ParamDef] = ParamDef()
+    pipe: ClassVar[ParamDef] = ParamDef(pattern=ScalarPat())
 
 
 @register_op(dialect="T", category="pipeline", name="pipe_drain")
@@ -65,7 +66,7 @@ class PipeRelease(EffectOp):
 class PipeDrain(EffectOp):
     """``PipeDrain()(pipe)``: nothing is in flight and every instance has read what it needs."""
 
-    pipe: ClassVar[ParamDef] = ParamDef()
+    pipe: ClassVar[ParamDef] = ParamDef(pattern=ScalarPat())
 
     collective: ClassVar[bool] = True
     barrier: ClassVar[bool] = True

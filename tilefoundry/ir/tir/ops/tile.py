@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from tilefoundry.ir.core.expr import Expr, Tuple
 from tilefoundry.ir.core.op import ParamDef, TypeContext, register_op
+from tilefoundry.ir.core.pattern import ScalarPat
 from tilefoundry.ir.tir.ops.base import EffectOp
 from tilefoundry.ir.tir.ops.rules import index, same_dtype, tensor, written
 from tilefoundry.ir.types import TensorType
@@ -24,7 +25,7 @@ class TileLoad(EffectOp):
     tensor: ClassVar[ParamDef] = ParamDef()
     coordinates: ClassVar[ParamDef] = ParamDef()
     dst: ClassVar[ParamDef] = ParamDef()
-    pipe: ClassVar[ParamDef] = ParamDef(optional=True)
+    pipe: ClassVar[ParamDef] = ParamDef(optional=True, pattern=ScalarPat())
     box: tuple[int, ...]
 
     reads: ClassVar[tuple[int, ...]] = (0,)
