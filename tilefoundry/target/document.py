@@ -94,7 +94,10 @@ def load_document(name: str, kind: str) -> Document:
         )
     document = _read(path)
     if document.kind != kind:
-        raise WrongValueError(f"document '{document.id}' describes a {document.kind}, expected a {kind}")
+        raise WrongValueError(
+            f"document '{document.id}' is of kind {document.kind}, expected kind {kind}",
+            remedy=f"use one of {', '.join(known_documents(kind))}, or the path of a .toml document",
+        )
     return document
 
 
