@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import torch
 
-from tilefoundry.diagnostics import EvalError, TileFoundryError
+from tilefoundry.diagnostics import EvalError, SourceSpan, TileFoundryError
 from tilefoundry.evaluator.collect import check_complete, collected
 from tilefoundry.evaluator.context import EvalContext
 from tilefoundry.evaluator.dependences import Node, dependences, operands_of
@@ -79,7 +79,13 @@ class Engine:
             if missing:
                 stack.extend(missing)
                 continue
-            frame.values[id(node)] = self._compute(node)
+            try:
+                frame.values[id(node)] = self._compute(node)
+            except TileFoundryError as error:
+                located = error.at(_place(stack))
+                if located is error:
+                    raise
+                raise located from error
             stack.pop()
         return self._get(expr)
 
@@ -94,24 +100,18 @@ class Engine:
         return node if isinstance(node, int) else self._frame(node).values[id(node)]
 
     def _compute(self, node: Expr) -> Value:
-        try:
-            match node:
-                case DimVar():
-                    return self.ctx.extent(node)
-                case Constant(value):
-                    assert isinstance(node.type, TensorType)
-                    return self.ctx.tensor(value, node.type.dtype)
-                case Tuple(elements):
-                    return tuple(self._get(element) for element in elements)
-                case GridRegionExpr():
-                    return run_loop(self, node)
-                case Call(target, args):
-                    return self._call(node, target, tuple(self._get(arg) for arg in args))
-        except TileFoundryError as error:
-            located = error.at(span_of(node.metadata))
-            if located is error:
-                raise
-            raise located from error
+        match node:
+            case DimVar():
+                return self.ctx.extent(node)
+            case Constant(value):
+                assert isinstance(node.type, TensorType)
+                return self.ctx.tensor(value, node.type.dtype)
+            case Tuple(elements):
+                return tuple(self._get(element) for element in elements)
+            case GridRegionExpr():
+                return run_loop(self, node)
+            case Call(target, args):
+                return self._call(node, target, tuple(self._get(arg) for arg in args))
         raise EvalError(f"{node!r} has no value", span=span_of(node.metadata))
 
     def _call(self, node: Call, target: object, values: tuple[Value, ...]) -> Value:
@@ -194,3 +194,14 @@ class Engine:
             yield
         finally:
             self._frames.pop()
+
+
+def _place(stack: list[Expr]) -> SourceSpan | None:
+    """Where the innermost of some nodes, each among what the one below it needs, was written."""
+    node = stack[-1]
+    for user in reversed(stack):
+        if user is node or any(operand is node for operand in operands_of(user)):
+            if (span := span_of(user.metadata)) is not None:
+                return span
+            node = user
+    return None

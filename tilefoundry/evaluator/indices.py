@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import torch
 
-from tilefoundry.diagnostics import DimSubstitutionError
+from tilefoundry.diagnostics import DimSubstitutionError, EvalValueError
 from tilefoundry.evaluator.spread import Spread, Value, lift_index, settled_index
 from tilefoundry.evaluator.units import Units
 from tilefoundry.ir.dims.ops import DimAdd, DimFloorDiv, DimMax, DimMin, DimMod, DimMul, DimOp, DimSub
@@ -26,11 +26,14 @@ def fold(units: Units | None, op: DimOp, values: tuple[Value, ...], device: torc
     """The value of a dim op.
 
     Raises:
-        DimSubstitutionError: it divides by zero, on some unit.
+        EvalValueError: it divides by zero, on some unit.
     """
     if units is None or not any(isinstance(v, Spread) for v in values):
-        return op.fold(*(int(v) for v in values))  # type: ignore[call-overload]  # ints and rank-0 tensors
+        try:
+            return op.fold(*(int(v) for v in values))  # type: ignore[call-overload]  # ints and rank-0 tensors
+        except DimSubstitutionError as error:
+            raise EvalValueError(error.message) from error
     lhs, rhs = (lift_index(units, v, device) for v in values)
     if isinstance(op, (DimFloorDiv, DimMod)) and not rhs.all():
-        raise DimSubstitutionError("division by 0 in an index, on some unit")
+        raise EvalValueError("division by 0 in an index, on some unit", remedy="keep the divisor above 0: max(n, 1)")
     return settled_index(units, _TORCH[type(op)](lhs, rhs))

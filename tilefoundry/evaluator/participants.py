@@ -3,7 +3,8 @@
 The op is evaluated on logical tensors, mapped over the unit axes along which operands vary. That leaves the unit axes
 that split one operand while another varies along them: there each owner's elements meet the value that *this* owner
 holds. An elementwise op computes on factors, where the two line up; a matrix product on what each unit owns; of any
-other op the result is computed for every unit, and each element is taken from its owner.
+other op the result is computed for every unit, and each element is taken from its owner. Of an op that leaves terms,
+each unit computes its own from what it owns.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import torch
 from tilefoundry.diagnostics import EvalError
 from tilefoundry.evaluator.agreement import agreed
 from tilefoundry.evaluator.batched import mapped
-from tilefoundry.evaluator.placement import Placement, joined, owned, picked, placement_of
+from tilefoundry.evaluator.placement import Placement, joined, owned, ownership, picked, placement_of
 from tilefoundry.evaluator.spread import Spread, Value, lift, settled, spreads
 from tilefoundry.evaluator.units import Extent, Units
 from tilefoundry.ir.core.expr import Call, Expr
@@ -71,10 +72,8 @@ def evaluate_spread(units: Units, extent: Extent, call: Call, values: tuple[Valu
     if (contested or terms) and isinstance(call.target, MatMul):
         return _on_parts(units, extent, call, operands, evaluate, contested | terms)
     if terms:
-        raise EvalError(
-            f"{call.target.op_name}: the terms that each unit holds of a Partial result cannot be evaluated",
-            remedy="tf.reshard the operand so that the axis is not split, or do not read mesh coordinates here",
-        )
+        values = (_masked(units, extent, call, operands[0], terms), *values[1:])
+        contested -= terms
     kept = frozenset.intersection(*(_owners(units, extent, leaf) for leaf in results)) if results else frozenset()
     one = contested - kept
     if one:
@@ -156,6 +155,22 @@ def _on_parts(
     assert isinstance(result, (torch.Tensor, Spread))
     data = lift(units, result)
     return settled(units, joined(units, placement, data, axes & placement.owners()))
+
+
+def _masked(units: Units, extent: Extent, call: Call, operand: Operand, axes: frozenset[int]) -> Value:
+    """The operand in which a sum is linear, for each unit with zeros for what it does not own.
+
+    Such are the input of a convolution and the tensor that rows are taken from; with it, each unit computes its term.
+    """
+    if not axes <= operand.owners:
+        raise EvalError(
+            f"{call.target.op_name}: the terms of its Partial result cannot be told apart",  # type: ignore[attr-defined]
+            remedy="complete it before mesh coordinates are read: tf.reshard the operands so that no sum is split",
+        )
+    data = lift(units, operand.value)
+    placement = placement_of(units, operand.type, data.shape[units.rank :], extent)
+    mask = ownership(units, placement, axes, data.device)
+    return settled(units, torch.where(mask, data, torch.zeros_like(data)))
 
 
 def _from_owners(units: Units, extent: Extent, type_: object, value: Value, axes: frozenset[int]) -> Value:

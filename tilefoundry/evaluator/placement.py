@@ -120,6 +120,19 @@ def joined(units: Units, placement: Placement, local: torch.Tensor, axes: Collec
     return view.permute(order).reshape(shape + placement.shape)
 
 
+def ownership(units: Units, placement: Placement, axes: Collection[int], device: torch.device) -> torch.Tensor:
+    """Which elements each coordinate along the unit axes `axes` owns: over these unit axes and the logical shape."""
+    rank = units.rank + len(placement.flat)
+    full = (1,) * units.rank + tuple(n for _, n in placement.flat)
+    mask = torch.ones(full, dtype=torch.bool, device=device)
+    for i, (u, n) in enumerate(placement.flat):
+        if u is not None and u in axes:
+            along = [1] * rank
+            along[u] = along[units.rank + i] = n
+            mask = mask & torch.eye(n, dtype=torch.bool, device=device).reshape(along)
+    return mask.reshape(tuple(mask.shape[: units.rank]) + placement.shape)
+
+
 def picked(units: Units, placement: Placement, data: torch.Tensor, axes: Collection[int]) -> torch.Tensor:
     """Of logical tensors that differ along `axes`, for each element the one of its owner."""
     view = by_factors(units, placement, data)

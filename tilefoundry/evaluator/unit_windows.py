@@ -8,13 +8,13 @@ from tilefoundry.evaluator.agreement import agreed
 from tilefoundry.evaluator.batched import mapped
 from tilefoundry.evaluator.collect import sharing
 from tilefoundry.evaluator.context import EvalContext
-from tilefoundry.evaluator.placement import picked, placement_of
+from tilefoundry.evaluator.placement import ownership, picked, placement_of
 from tilefoundry.evaluator.shape.insert_slice import insert_slice
 from tilefoundry.evaluator.shape.insert_slice import write_window as write_into
 from tilefoundry.evaluator.shape.slice import slice_
 from tilefoundry.evaluator.spread import Spread, Value, lift, settled, spreads
 from tilefoundry.evaluator.units import Units
-from tilefoundry.evaluator.windows import read, window, write
+from tilefoundry.evaluator.windows import Window, read, window, write
 from tilefoundry.ir.core.expr import Call, Expr
 from tilefoundry.ir.core.metadata import binding_name
 from tilefoundry.ir.hir import InsertSlice, Slice
@@ -38,7 +38,10 @@ def read_window(
     )  # fmt: skip
     result = read(units, data, at)
     kept = tuple(n for axis, n in enumerate(sizes) if axis not in op.drop)
-    return settled(units, result.reshape(tuple(result.shape[: units.rank]) + kept))
+    result = result.reshape(tuple(result.shape[: units.rank]) + kept)
+    assert isinstance(call.type, TensorType)
+    placement = placement_of(units, call.type, kept, ctx.extent)
+    return settled(units, picked(units, placement, result, placement.owners()))
 
 
 def write_window(
@@ -85,6 +88,7 @@ def write_window(
         units, what, offsets, sizes, (1,) * len(sizes), data.shape[units.rank :],
         [b == "clip" for b in op.boundary], active, data.device,
     )  # fmt: skip
+    at = _by_owners(ctx, units, call.args[1], sizes, offsets, at)
     extents = _own_copies(units, data, new, offsets, active, shared)
     if extents != tuple(data.shape[: units.rank]):
         data = data.expand(extents + tuple(data.shape[units.rank :])).clone()
@@ -92,6 +96,20 @@ def write_window(
         data = data.clone()
     write(units, data, new, at, shared, what)
     return settled(units, data)
+
+
+def _by_owners(
+    ctx: EvalContext, units: Units, update: Expr | int, sizes: tuple[int, ...], offsets: tuple[Value, ...], at: Window
+) -> Window:
+    """Of units whose windows start elsewhere, each writes the elements of the update that it owns."""
+    assert isinstance(update, Expr) and isinstance(update.type, TensorType)
+    placement = placement_of(units, update.type, ctx.shape(update.type), ctx.extent)
+    contested = placement.owners() & {u for s in spreads(offsets) for u in s.varying}
+    if not contested:
+        return at
+    mask = ownership(units, placement, contested, ctx.device)
+    mask = mask.reshape(tuple(mask.shape[: units.rank]) + sizes)
+    return Window(at.axes, mask if at.valid is None else at.valid & mask)
 
 
 def _own_copies(

@@ -302,6 +302,89 @@ def _(x: Tensor[(2, 8), "f32"], b: Tensor[(8, 3), "f32"]) -> Tensor[(2, 1), "f32
         return tf.reshard(total, (2, 1), "gmem")
 
 
+def columns_that_the_owner_of_the_row_chooses(x: np.ndarray) -> np.ndarray:
+    return np.stack([x[row, row // 2 : row // 2 + 3] for row in range(8)])
+
+
+@program(columns_that_the_owner_of_the_row_chooses, (8, 6))
+@func(topologies=(CTA, THREAD))
+def _(x: Tensor[(8, 6), "f32"]) -> Tensor[(8, 3), "f32"]:
+    with Mesh(("thread",), (4, 2), ("w", "l")) as m:
+        r = tf.reshard(x, (8 @ m.w, 6), "rmem")
+        return tf.reshard(r[:, m.w : m.w + 3], (8, 3), "gmem")
+
+
+def owned_rows_in_windows_of_the_owner(x: np.ndarray) -> np.ndarray:
+    out = np.zeros((8, 4))
+    for w in range(4):
+        out[2 * w, w] = x[w, 0]
+    return out
+
+
+@program(owned_rows_in_windows_of_the_owner, (4, 1))
+@func(topologies=(CTA, THREAD))
+def _(x: Tensor[(4, 1), "f32"]) -> Tensor[(8, 4), "f32"]:
+    with Mesh(("thread",), (4, 2), ("w", "l")) as m:
+        r = tf.reshard(x, (4 @ m.w, 1), "rmem")  # row w moves from w to w + w
+        return tf.insert_slice(tf.zeros(Tensor[(8, 4), "f32"]), r, (m.w, m.w))
+
+
+def rows_of_several_owners(x: np.ndarray) -> np.ndarray:
+    out = np.zeros((4, 3, 2))
+    index = [5, 0, 6]
+    for w in range(4):
+        for k, row in enumerate(index):
+            row = (row + w) % 8
+            if row // 2 == w:  # each unit gives the rows that it owns
+                out[w, k] = x[row]
+    return out
+
+
+@program(rows_of_several_owners, (8, 2))
+@func(topologies=(CTA, THREAD))
+def _(x: Tensor[(8, 2), "f32"]) -> Tensor[(4, 3, 2), "f32"]:
+    with Mesh(("thread",), (4, 2), ("w", "l")) as m:
+        r = tf.reshard(x, (8 @ m.w, 2), "rmem")
+        index = tf.reshard((tf.arange(Tensor[(3,), "i64"]) * 3 + 5) % 8, (3,), "rmem")
+        index = tf.where(index == 3, 6, index)  # 5, 0, 6
+        terms = tf.index_select(r, (index + m.w) % 8, dim=0)
+        return tf.insert_slice(tf.zeros(Tensor[(4, 3, 2), "f32"]), tf.local(terms), (m.w, 0, 0))
+
+
+def normed_rows_with_the_weight_of_the_owner(x: np.ndarray, g: np.ndarray) -> np.ndarray:
+    out = np.zeros((8, 6))
+    for w in range(4):
+        for row in (2 * w, 2 * w + 1):
+            out[row] = x[row] / np.sqrt((x[row] ** 2).mean() + 1e-6) * g * (w - 1)
+    return out
+
+
+@program(normed_rows_with_the_weight_of_the_owner, (8, 6), (6,))
+@func(topologies=(CTA, THREAD))
+def _(x: Tensor[(8, 6), "f32"], g: Tensor[(6,), "f32"]) -> Tensor[(8, 6), "f32"]:
+    with Mesh(("thread",), (4, 2), ("w", "l")) as m:
+        r = tf.reshard(x, (8 @ m.w, 6), "rmem")
+        mine = tf.reshard(g, (6,), "rmem") * tf.cast(m.w - 1, "f32")
+        return tf.reshard(tf.rms_norm(r, mine), (8, 6), "gmem")
+
+
+def sorted_copies(x: np.ndarray) -> np.ndarray:
+    out = np.zeros((4, 6))
+    for w in range(4):
+        out[w] = np.sort((x - w) ** 2)[::-1][:6] if w % 2 else np.cumsum(x - w)
+    return out
+
+
+@program(sorted_copies, (6,))
+@func(topologies=(CTA, THREAD))
+def _(x: Tensor[(6,), "f32"]) -> Tensor[(4, 6), "f32"]:
+    with Mesh(("thread",), (4, 2), ("w", "l")) as m:
+        y = tf.reshard(x, (6,), "rmem") - tf.cast(m.w, "f32")
+        values, _ = tf.topk(y * y, 6)
+        y = tf.where(m.w % 2 == 1, values, tf.cumsum(y, 0))
+        return tf.insert_slice(tf.zeros(Tensor[(4, 6), "f32"]), y, (m.w, 0))
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_against_a_model_of_each_unit(name: str) -> None:
     function, model, shapes = PROGRAMS[name]
