@@ -230,7 +230,49 @@ def spread_over_threads() -> Module:
     return P
 
 
+def no_lowering() -> Module:
+    @module(entry="f", target=TARGET, topologies=LEVELS)
+    class P:
+        @func
+        def f(x: Tensor[(32, 8), "f32"]) -> Tensor[(32, 8), "f32"]:
+            with Mesh(("thread",), (32,), ("t",)) as t:
+                r = tf.reshard(x, (32 @ t.t, 8), "rmem")
+                s = tf.cumsum(r)  # <- here
+                return tf.reshard(s, (32 @ t.t, 8), "gmem")
+
+    return P
+
+
+def no_lowering_of_a_scalar() -> Module:
+    @module(entry="f", target=TARGET, topologies=LEVELS)
+    class P:
+        @func
+        def f(x: Tensor[(32,), "f32"]) -> Tensor[(32,), "f32"]:
+            with Mesh(("thread",), (32,), ("t",)) as t:
+                r = tf.reshard(x, (32 @ t.t,), "rmem")
+                k = tf.argmax(x)  # <- here
+                return tf.reshard(r * tf.cast(k, "f32"), (32 @ t.t,), "gmem")
+
+    return P
+
+
+def composition_in_shared() -> Module:
+    @module(entry="f", target=TARGET, topologies=LEVELS)
+    class P:
+        @func
+        def f(x: Tensor[(32, 8), "f32"]) -> Tensor[(32, 8), "f32"]:
+            with Mesh(("thread",), (32,), ("t",)) as t:
+                s = tf.reshard(x, (32, 8), "smem")
+                y = tf.softmax(s, axis=-1)  # <- here
+                return tf.reshard(tf.reshard(y, (32 @ t.t, 8), "rmem"), (32 @ t.t, 8), "gmem")
+
+    return P
+
+
 TABLE: list[tuple[Build, str, str]] = [
+    (no_lowering, "tf.cumsum cannot be compiled yet", "tilefoundry.evaluate"),
+    (no_lowering_of_a_scalar, "tf.argmax cannot be compiled yet", "tilefoundry.evaluate"),
+    (composition_in_shared, "expected a value in registers, got a value in smem", "tf.reshard(x, <layout"),
     (elementwise_in_shared, "expected a value in registers, got a value in smem", "tf.reshard(x, <layout"),
     (product_of_registers, "expected a tile in shared memory", "'smem'"),
     (registers_without_mesh, "held by the instances of a mesh", "spread an axis over a mesh"),

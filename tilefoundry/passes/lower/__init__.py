@@ -1,9 +1,10 @@
 """HIR to TIR: one file per op, mirroring `tilefoundry.ir.hir`."""
 
 from tilefoundry.passes.lower.create import arange, zeros
-from tilefoundry.passes.lower.elementwise import binary, cast, full_like, unary, where
+from tilefoundry.passes.lower.elementwise import binary, cast, clamp, full_like, gelu, silu, softplus, unary, where
 from tilefoundry.passes.lower.function import lower_function
 from tilefoundry.passes.lower.matrix import matmul
+from tilefoundry.passes.lower.norm import layer_norm, rms_norm, softmax
 from tilefoundry.passes.lower.reduce import reduce
 from tilefoundry.passes.lower.shape import insert_slice, reshape, slice, transpose, tuple_get_item
 from tilefoundry.passes.lower.shard import local, mesh_coordinate, reshard
@@ -13,15 +14,22 @@ _RULES = (
     arange,
     binary,
     cast,
+    clamp,
     full_like,
+    gelu,
     insert_slice,
+    layer_norm,
     local,
     matmul,
     mesh_coordinate,
     reduce,
     reshape,
     reshard,
+    rms_norm,
+    silu,
     slice,
+    softmax,
+    softplus,
     transpose,
     tuple_get_item,
     unary,

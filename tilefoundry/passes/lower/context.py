@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, NoReturn, cast
 from tilefoundry.diagnostics import VerifyError
 from tilefoundry.ir.core.expr import Call, Expr, Tuple, Var
 from tilefoundry.ir.core.metadata import binding_name, span_of
+from tilefoundry.ir.core.op import Op
+from tilefoundry.ir.dims.ops import DimOp
 from tilefoundry.ir.hir import GridRegionExpr
 from tilefoundry.ir.tir import AllocTensor, Binding, EffectOp, Evaluate, Item, ValueOp, view_as
 from tilefoundry.ir.types import StorageKind, TensorType
@@ -70,9 +72,10 @@ class Lowering:
                 rule = rule_for(type(target))  # type: ignore[arg-type]
                 if rule is not None:
                     return rule(self, expr)
-                if is_scalar(expr):
+                if isinstance(target, DimOp):
                     return expr
-                self.refuse(expr, f"{type(target).__name__} cannot be compiled yet")
+                name = f"tf.{target.op_name}" if isinstance(target, Op) else type(target).__name__
+                self.refuse(expr, f"{name} cannot be compiled yet", remedy="tilefoundry.evaluate runs the program")
             case _ if is_scalar(expr):
                 return expr
         self.refuse(expr, f"a {type(expr).__name__} has no value here")

@@ -19,6 +19,9 @@ from tilefoundry.passes.modes import crosses_warps, uncombinable
 def lower_reduce(ctx: Lowering, call: Call) -> Value:
     op = call.target
     assert isinstance(op, Reduce)
+    if not op.keepdim and tensor_type(call).shape:  # the effect keeps the axes; without them it is a view
+        kept = Call(Reduce(op.axes, True, op.kind), call.args, metadata=call.metadata)
+        return ctx.view(ctx.fragment(kept), tensor_type(call))
     src = ctx.fragment(call.args[0], call)  # type: ignore[arg-type]  # a tensor: not an int
     src_type = tensor_type(src)
     axes = normalize_axes(op.axes, len(src_type.shape))
