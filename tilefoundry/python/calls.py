@@ -18,7 +18,11 @@ from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.core.op import OpSchema, ParamDef, schemas_named
 from tilefoundry.ir.core.pattern import ScalarPat
+from tilefoundry.ir.core.type import Type
+from tilefoundry.ir.dims import INDEX_TYPE
+from tilefoundry.ir.overload import resolve_overload
 from tilefoundry.ir.traverse import post_order
+from tilefoundry.ir.types import DType, TensorType
 from tilefoundry.python.annotations import tensor_type
 from tilefoundry.python.coordinates import read_coordinate
 from tilefoundry.python.layouts import build_mesh, resolve_layout
@@ -197,8 +201,23 @@ def op_call(p: Parser, node: ast.Call, op: SurfaceOp, positional: list[Given], k
     schemas = schemas_named(op.dialect, op.name)
     if not schemas:
         p.refuse(node, f"{op.dialect} has no op named '{op.name}'", f"see dir({op.dialect}) for the ops")
-    fitting = [s for s in schemas if _fits(s, positional, keywords)]
-    return _build(p, node, (fitting or list(schemas))[0], positional, keywords)
+    if len(schemas) == 1 and not schemas[0].takes(len(positional), keywords):
+        _bind(p, node, schemas[0], positional, keywords)  # says which argument is wrong
+    with p.located(node):
+        types = {name: _type_given(value) for name, (_, value) in keywords.items()}
+        schema = resolve_overload(schemas, [_type_given(value) for _, value in positional], types)
+    return _build(p, node, schema, positional, keywords)
+
+
+def _type_given(value: object) -> Type | None:
+    """The type of an argument that can be an operand; a number is a scalar of whatever dtype its peers have."""
+    if isinstance(value, Expr):
+        return value.type
+    if isinstance(value, (Window, shard.MeshAxis)) or is_index(value):
+        return INDEX_TYPE
+    if is_number(value):
+        return TensorType.umat_scalar(DType.bool if isinstance(value, bool) else DType.f32)
+    return None
 
 
 def bound(
@@ -209,20 +228,10 @@ def bound(
     return {n: g[0] for n, g in _bind(p, node, schema, positional, keywords).items()}
 
 
-def _fits(schema: OpSchema, positional: list[Given], keywords: dict[str, Given]) -> bool:
-    names = [param.name for param in schema.params]
-    if any(name not in names for name in keywords):
-        return False
-    variadic = any(param.variadic for param in schema.params)
-    taken = {*names[: len(positional)], *keywords}
-    missing = any(param.required and param.name not in taken for param in schema.params)
-    return not missing and (variadic or len(positional) <= len(names))
-
-
 def _bind(
     p: Parser, node: ast.Call, schema: OpSchema, positional: list[Given], keywords: dict[str, Given]
 ) -> dict[str, list[Given]]:
-    signature = f"{schema.name}({', '.join(_written(param) for param in schema.params)})"
+    signature = schema.signature
     given: dict[str, list[Given]] = {}
     rest = list(positional)
     for param in schema.params:
@@ -249,15 +258,17 @@ def _bind(
     return given
 
 
-def _written(param: ParamDef) -> str:
-    return f"*{param.name}" if param.variadic else param.name if param.required else f"{param.name}=..."
-
-
 def _build(p: Parser, node: ast.Call, schema: OpSchema, positional: list[Given], keywords: dict[str, Given]) -> Expr:
     given = _bind(p, node, schema, positional, keywords)
     inputs: list[object] = []
     scalars: dict[int, Expr] = {}  # by position: a literal among these adopts no other operand's dtype
+    left_out: str | None = None
     for param in schema.inputs:
+        if param.name not in given:
+            left_out = left_out or param.name
+        elif left_out is not None:  # operands are told apart by their order
+            where, _ = given[param.name][0]
+            p.refuse(where, f"{schema.name}: '{param.name}' is given, and '{left_out}' before it is not", "give both")
         for where, written in given.get(param.name, ()):
             value = read_coordinate(p, where, written)
             if isinstance(value, tuple):

@@ -60,7 +60,7 @@ class Concat(Op):
 def joined_operands(ctx: TypeContext, xs: Sequence[Expr | int]) -> tuple[list[str], list[TensorType]]:
     """Names and types of variadic operands, of which there must be at least one."""
     if not xs:
-        ctx.error("expected at least one tensor, got none")
+        ctx.error("expected at least one tensor, got none", "give the tensors, one by one")
     for x in xs:
         if isinstance(x, Expr) and not isinstance(x.type, TensorType):
             ctx.error(f"operands must be tensors, got {x.type}", "write the tensors one by one, without brackets")
