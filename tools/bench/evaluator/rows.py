@@ -1,7 +1,7 @@
 """A row reduction on 132 CTAs of 256 threads, which has to be evaluated unit by unit: it reads mesh coordinates."""
 
 # mypy: ignore-errors
-# ruff: noqa: F722, F821
+# ruff: noqa: F821
 # (annotations and bodies of tensor programs are not Python types)
 
 import torch
