@@ -12,9 +12,10 @@ MARK = "§"
 
 PRELUDE = """\
 import math
-from tilefoundry.python import func, module
+from tilefoundry.python import func, intrinsic, module, prim_func
 from tilefoundry.dsl import *
 from tilefoundry.dsl.storage import gmem, rmem, smem
+from tilefoundry.ir.types import StorageKind, TensorType
 from tilefoundry.target import CpuTarget, CudaTarget
 M, N = DimVar("M", 1, 1 << 20), DimVar("N", 1, 1 << 20)
 CTA, THREAD = Topology("cta", 4), Topology("thread", 128)

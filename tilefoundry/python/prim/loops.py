@@ -74,7 +74,7 @@ def _bound(p: PrimParser, node: ast.expr) -> Bound:
     if is_index(value):
         return as_index(value)
     if isinstance(value, Expr) and is_scalar(value) and value.type.dtype.is_integer:  # type: ignore[attr-defined]
-        return value
+        return p.operand(node, value)
     p.refuse(node, f"range: expected an integer, got {describe(value)}", "use an int, an extent or an integer scalar")
 
 

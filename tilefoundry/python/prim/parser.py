@@ -112,11 +112,11 @@ class PrimParser(Parser):
     def call(self, node: ast.AST, target: CallTarget, args: tuple[Expr | int, ...]) -> Call:
         """A typed call of an op written at `node`; an effect's is a statement (`Effect`)."""
         if isinstance(target, (tir.ValueOp, tir.EffectOp)):
-            args = tuple(self._operand(node, arg) for arg in args)
+            args = tuple(self.operand(node, arg) for arg in args)
             return self._typed(node, target, args)
         if any(_is_tensor(arg) for arg in args) or not isinstance(target, Op):
             self._refuse_tensors(node, target)
-        inputs = tuple(self._operand(node, arg) for arg in args)
+        inputs = tuple(self.operand(node, arg) for arg in args)
         with self.located(node):
             type_ = target.infer_type(tuple(map(_as_scalar, inputs)), self.metadata(node))
         if not isinstance(type_, TensorType) or type_.shape:
@@ -137,7 +137,7 @@ class PrimParser(Parser):
         statement = tir.Evaluate(target, args, metadata=self.place(node))  # type: ignore[arg-type]  # ints are indices
         return Effect(f"T.{target.op_name}", (statement,))  # type: ignore[return-value]  # `bind` refuses it as a value
 
-    def _operand(self, node: ast.AST, arg: Expr | int) -> Expr | int:
+    def operand(self, node: ast.AST, arg: Expr | int) -> Expr | int:
         """A value op among the operands gets a name of its own; memory must have the author's."""
         if not (isinstance(arg, Call) and isinstance(arg.target, tir.ValueOp)):
             return arg

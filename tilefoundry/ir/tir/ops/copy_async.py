@@ -51,6 +51,8 @@ class CpAsyncWait(EffectOp):
 
     def __post_init__(self) -> None:
         if isinstance(self.n, bool) or not isinstance(self.n, int):
-            raise WrongTypeError(f"cp_async_wait: n must be an int, got {self.n!r}")
+            raise WrongTypeError(f"cp_async_wait: n must be an int, got {self.n!r}", remedy="write n=0")
         if self.n < 0:
-            raise WrongValueError(f"cp_async_wait: n must not be negative, got {self.n}")
+            raise WrongValueError(
+                f"cp_async_wait: n must not be negative, got {self.n}", remedy="write n=0 to wait for all"
+            )

@@ -127,7 +127,7 @@ class Clamp(EffectOp):
     def __post_init__(self) -> None:
         for name, bound in (("min_val", self.min_val), ("max_val", self.max_val)):
             if isinstance(bound, bool) or not isinstance(bound, (int, float)):
-                raise WrongTypeError(f"clamp: {name} must be a number, got {bound!r}")
+                raise WrongTypeError(f"clamp: {name} must be a number, got {bound!r}", remedy="write a number")
         if not self.min_val <= self.max_val:
             raise WrongValueError(f"clamp: [{self.min_val}, {self.max_val}] is empty", remedy="exchange the bounds")
 

@@ -40,16 +40,25 @@ class Launch(EffectOp):
         if self.cluster is not None:
             extents = self.cluster if isinstance(self.cluster, (tuple, list)) else (self.cluster,)
             if not 1 <= len(extents) <= 3 or not all(type(e) is int and e >= 1 for e in extents):
-                raise WrongValueError(f"launch: cluster must be one to three positive ints, got {self.cluster!r}")
+                raise WrongValueError(
+                    f"launch: cluster must be one to three positive ints, got {self.cluster!r}",
+                    remedy="write cluster=(2, 1, 1)",
+                )
             object.__setattr__(self, "cluster", tuple(extents))
         if isinstance(self.dynamic_smem, bool) or not isinstance(self.dynamic_smem, int) or self.dynamic_smem < 0:
-            raise WrongValueError(f"launch: dynamic_smem must be a number of bytes, got {self.dynamic_smem!r}")
+            raise WrongValueError(
+                f"launch: dynamic_smem must be a number of bytes, got {self.dynamic_smem!r}", remedy="write 0 or more"
+            )
         if self.stream is not None and not isinstance(self.stream, str):
-            raise WrongTypeError(f"launch: stream must be a name, got {self.stream!r}")
+            raise WrongTypeError(
+                f"launch: stream must be a name, got {self.stream!r}", remedy="leave it out for the caller's stream"
+            )
         if not isinstance(self.attrs, (tuple, list)) or not all(
             isinstance(a, tuple) and len(a) == 2 and isinstance(a[0], str) for a in self.attrs
         ):
-            raise WrongTypeError(f"launch: attrs must be (name, value) pairs, got {self.attrs!r}")
+            raise WrongTypeError(
+                f"launch: attrs must be (name, value) pairs, got {self.attrs!r}", remedy="write ((name, value),)"
+            )
         object.__setattr__(self, "attrs", tuple(self.attrs))
 
     def check(self, ctx: TypeContext, callee: Expr, args: Expr, grid: Expr, block: Expr) -> None:  # type: ignore[override]

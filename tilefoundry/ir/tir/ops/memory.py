@@ -58,7 +58,9 @@ class MemorySpan(ValueOp):
 
     def __post_init__(self) -> None:
         if isinstance(self.bytes, bool) or not isinstance(self.bytes, int) or self.bytes < 1:
-            raise WrongValueError(f"memory_span: expected a positive number of bytes, got {self.bytes!r}")
+            raise WrongValueError(
+                f"memory_span: expected a positive number of bytes, got {self.bytes!r}", remedy="write 1 or more"
+            )
 
     def type_rule(self, ctx: TypeContext) -> TensorType:  # type: ignore[override]
         """Bytes in shared memory."""
@@ -107,7 +109,9 @@ class TensorView(ValueOp):
         if self.shape is not None:
             shape = self.shape if isinstance(self.shape, (tuple, list)) else (self.shape,)
             if not all(is_dim_operand(extent) for extent in shape):
-                raise WrongTypeError(f"tensor_view: shape must be a tuple of extents, got {self.shape!r}")
+                raise WrongTypeError(
+                    f"tensor_view: shape must be a tuple of extents, got {self.shape!r}", remedy="write shape=(4, 32)"
+                )
             object.__setattr__(self, "shape", tuple(shape))
 
     def type_rule(self, ctx: TypeContext, memory: Expr, *coords: Expr | int) -> TensorType:  # type: ignore[override]

@@ -32,7 +32,7 @@ class RMSNorm(EffectOp):
 
     def __post_init__(self) -> None:
         if isinstance(self.eps, bool) or not isinstance(self.eps, (int, float)):
-            raise WrongTypeError(f"rms_norm: eps must be a number, got {self.eps!r}")
+            raise WrongTypeError(f"rms_norm: eps must be a number, got {self.eps!r}", remedy="write eps=1e-6")
 
     def check(self, ctx: TypeContext, src: Expr, weight: Expr, dst: Expr) -> None:  # type: ignore[override]
         """Float rows; a weight for each element of the last axis."""
