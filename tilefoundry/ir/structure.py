@@ -32,6 +32,7 @@ from tilefoundry.ir.tir.stmt import LetStmt, Sequential, Stmt
 _PROVENANCE = (SourceSpanMetadata, SpecializationMetadata)  # where a program comes from, not what it is
 
 _LONGEST = 200  # characters of a path
+_MEANING = 0xFFFF  # the flags of a code object but for those of __future__ imports
 
 
 def structurally_equal(a: object, b: object) -> bool:
@@ -124,7 +125,7 @@ def _code_facts(code: CodeType) -> tuple[object, ...]:
     """What a code object does, without where it stands; constants by repr, which tells 0.0 from -0.0 and 1 from 1.0."""
     constants = tuple(_code_facts(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts)
     names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
-    return (code.co_code, constants, *names, code.co_argcount, code.co_kwonlyargcount, code.co_flags)
+    return (code.co_code, constants, *names, code.co_argcount, code.co_kwonlyargcount, code.co_flags & _MEANING)
 
 
 def _functions(path: str, a: Function, b: Function, is_variant: bool = False) -> None:

@@ -48,6 +48,8 @@ def _assign_target(p: Parser, node: ast.Assign, target: ast.expr, value: object)
 def _parts(p: Parser, node: ast.Assign, value: object) -> tuple[object, ...]:
     if isinstance(value, (tuple, list)):
         return tuple(value)
+    if isinstance(value, Tuple):  # what an elaborated function returned
+        return value.elements
     if isinstance(value, Expr) and isinstance(value.type, TupleType):
         return tuple(p.call(node.value, TupleGetItem(k), (value,)) for k in range(len(value.type.fields)))
     p.refuse(

@@ -6,7 +6,6 @@ is tracked here, so that a value that is still needed is moved to a name of its 
 
 from __future__ import annotations
 
-from tilefoundry.diagnostics import ExtractError
 from tilefoundry.ir.core.expr import Expr, Var
 from tilefoundry.ir.text.script.analysis import Analysis
 from tilefoundry.ir.text.script.names import GlobalNames
@@ -54,15 +53,19 @@ class Block:
 
 
 class LocalNames:
-    """The names of one function while it is printed."""
+    """The names of one function while it is printed.
 
-    def __init__(self, names: GlobalNames, analysis: Analysis) -> None:
+    Args:
+        used: names that it has already: its parameters'.
+    """
+
+    def __init__(self, names: GlobalNames, analysis: Analysis, used: set[str]) -> None:
         self.names = names
         self.blocks: list[Block] = [Block()]
         self.holders: dict[str, Expr | None] = {}  # names with a run-time value, and whose it is
         self._spellings: dict[int, str] = {}
         self._left = dict(analysis.refs)
-        self._used: set[str] = set()
+        self._used = used
         self._scalars: dict[Var, str] = {}
         self.pad = ""
 
@@ -107,11 +110,7 @@ class LocalNames:
 
     def make_way(self, name: str) -> None:
         """Keeps the present value of a name, which is about to be assigned, if it is still needed."""
-        if any(b.variable is not None and b.variable.name == name for b in self.blocks):
-            raise ExtractError(
-                f"a value has the name '{name}' inside of the loop over a variable of that name",
-                remedy="give one of them another name",
-            )
+        assert not self.is_loop_variable(name)
         block, holder = self.blocks[-1], self.holders.get(name)
         if name in block.outer and name not in block.carries and name not in block.saved:
             kept = block.saved[name] = self.fresh(f"{name}_1")
@@ -123,6 +122,15 @@ class LocalNames:
             kept = self.fresh(f"{name}_1")
             self.line(f"{kept} = {name}")
             self.spell(holder, kept)
+
+    @property
+    def is_in_loop(self) -> bool:
+        """Whether the current block is the body of a loop."""
+        return len(self.blocks) > 1
+
+    def is_loop_variable(self, name: str) -> bool:
+        """Whether a loop around runs over a variable of this name, which cannot be assigned in it."""
+        return any(b.variable is not None and b.variable.name == name for b in self.blocks)
 
     def hold(self, name: str, expr: Expr | None) -> None:
         """A line has assigned `name`; where a value of this name was computed by it, it is read by it."""

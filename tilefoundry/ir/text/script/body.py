@@ -15,7 +15,8 @@ from tilefoundry.ir.shard import Mesh, Topology
 from tilefoundry.ir.text.script.analysis import Analysis, is_index_value, scopes_of, unpacked
 from tilefoundry.ir.text.script.blocks import INDENT, LocalNames
 from tilefoundry.ir.text.script.expressions import Expressions
-from tilefoundry.ir.text.script.names import GlobalNames, authored
+from tilefoundry.ir.text.script.names import GlobalNames, authored, fresh, is_name
+from tilefoundry.ir.text.script.parts import take_out
 from tilefoundry.ir.text.script.values import ScriptValues
 from tilefoundry.ir.text.walk import Walk, is_inline, notes_of
 from tilefoundry.ir.traverse import FreeVars
@@ -28,15 +29,23 @@ class BodyPrinter(Walk):
         names: the names at the top of the script.
         levels: the topology levels that the module declares.
         child: the spelling of a child module, by its name.
+        define: prints another function before this one, and gives its name.
     """
 
     def __init__(
-        self, function: Function, names: GlobalNames, levels: tuple[Topology, ...], child: Callable[[str], str]
+        self,
+        function: Function,
+        names: GlobalNames,
+        levels: tuple[Topology, ...],
+        child: Callable[[str], str],
+        define: Callable[[Function], None],
     ) -> None:
         assert function.body is not None
+        self._name = function.name
+        self._define = define
         self.root = function.body
         self.analysis = Analysis(function.body)
-        self.names = LocalNames(names, self.analysis)
+        self.names = LocalNames(names, self.analysis, {param.name for param in function.params})
         self.text = Expressions(self.analysis, self.names, lambda atom: ScriptValues(names, levels, atom), child)
         self.values = self.text.values
         self._groups: list[int] = []  # how many meshes each open ``with`` opened
@@ -66,14 +75,9 @@ class BodyPrinter(Walk):
 
     def _within(self, scopes: tuple[Mesh, ...]) -> None:
         """Closes and opens ``with Mesh`` until exactly `scopes` are open."""
+        if self.names.is_in_loop:
+            return  # as `_has_place` says, they are open
         opened = [mesh for mesh, _ in self.values.open]
-        if len(self.names.blocks) > 1:
-            if tuple(opened) != scopes:
-                raise ExtractError(
-                    "a value was written in other mesh scopes than the loop around it",
-                    remedy="scopes open around loops only",
-                )
-            return
         common = 0
         while common < min(len(opened), len(scopes)) and opened[common] == scopes[common]:
             common += 1
@@ -83,6 +87,10 @@ class BodyPrinter(Walk):
         if len(scopes) > sum(self._groups):
             self._open(scopes[sum(self._groups) :])
         self.names.pad = INDENT * len(self._groups)
+
+    def _has_place(self, scopes: tuple[Mesh, ...]) -> bool:
+        """Whether a statement can stand in these scopes here: a loop body opens none."""
+        return not self.names.is_in_loop or tuple(mesh for mesh, _ in self.values.open) == scopes
 
     def _open(self, meshes: tuple[Mesh, ...]) -> None:
         levels = [t.name for mesh in (*(m for m, _ in self.values.open), *meshes) for t in mesh.topologies]
@@ -109,6 +117,10 @@ class BodyPrinter(Walk):
         if isinstance(expr, Var):
             raise ExtractError(f"the variable '{expr.name}' is used and bound nowhere", remedy="make it a parameter")
         assert isinstance(expr, Call)
+        targets = self._targets(expr)
+        if not self._has_place(scopes_of(expr)):
+            self._apart([expr] if targets is None else [t for t in targets if t is not None])
+            return
         self._within(scopes_of(expr))
         where, others = "", []
         for note in notes_of(expr.metadata):
@@ -123,10 +135,11 @@ class BodyPrinter(Walk):
         if others or (where and name is None):
             what = ", ".join(others) or "a schedule constraint on a value without name"
             raise ExtractError(f"{what} has no spelling in a script", remedy="remove the record before printing")
-        targets = self._targets(expr)
         text = self.text.expression(expr)
         if name is not None:
-            authored(name, "a value")
+            if self.names.is_loop_variable(authored(name, "a value")):
+                self._apart([expr])
+                return
             self.names.make_way(name)
             self.names.line(f"{name}{where} = {text}")
             self.names.spell(expr, name)
@@ -161,6 +174,44 @@ class BodyPrinter(Walk):
                 self.names.spell(target, name)
             self.names.hold(name, target)
 
+    # -- parts that stand apart
+
+    def _apart(self, results: list[Expr] | list[Call]) -> None:
+        """Computes values by a function of their own, where their names and scopes are free."""
+        name = fresh(f"part_of_{self._name}", self.names.names.taken)
+        used: set[str] = set()
+        part = take_out(
+            name, results, self.names.is_known, lambda e: self._parameter(e, used), self.values.can_be_annotated
+        )
+        self._define(part.function)
+        for result in results:
+            if isinstance(result, Call) and isinstance(result.target, TupleGetItem) and len(results) > 1:
+                self.names.spell(result.args[0], "")  # type: ignore[arg-type]  # a tuple, which is taken apart there
+        for value in part.uses:
+            self.names.used(value)
+        arguments = [self.text.number(e) if is_index_value(e) else self.names.spelling(e) for e in part.inputs]
+        text = f"{name}({', '.join(map(str, arguments))})"
+        if len(results) == 1 and binding_name(results[0]) is None:
+            kept = self.names.fresh("value")
+            self.names.line(f"{kept} = ({text},)")
+            self.names.spell(results[0], f"{kept}[0]")
+            return
+        # the values have their names already: where a name is not free, any other may hold them
+        held = [str(binding_name(result)) for result in results]
+        held = [self.names.fresh(f"{n}_1") if self.names.is_loop_variable(n) else n for n in held]
+        for n in held:
+            self.names.make_way(n)
+        self.names.line(f"{', '.join(held)} = {text}")
+        for n, result in zip(held, results, strict=True):
+            self.names.spell(result, n)
+            self.names.hold(n, result)
+
+    def _parameter(self, value: Expr, used: set[str]) -> str:
+        spelling = str(self.names.spelling(value))
+        name = self.names.names.local(spelling if is_name(spelling) else "value", used)
+        used.add(name)
+        return name
+
     def _constraint(self, note: ScheduleConstraintMetadata) -> str:
         given: list[str] = []
         if note.layout is not None:
@@ -178,12 +229,10 @@ class BodyPrinter(Walk):
     def loop(self, loop: GridRegionExpr, bound: frozenset[Var], free: FreeVars) -> None:
         """A ``for`` statement; its carries are the names that it assigns."""
         variable, names = loop.induction_var, self._carry_names(loop)
+        if not self._has_place(scopes_of(loop)) or variable.name in self.names.holders:
+            self._apart([result for result in self._results(loop) if result is not None])
+            return
         self._within(scopes_of(loop))
-        if variable.name in self.names.holders:
-            raise ExtractError(
-                f"the loop variable '{variable.name}' has the name of a value around the loop",
-                remedy="give one of them another name",
-            )
         for name, init in zip(names, loop.init_args, strict=True):
             self._start(name, init)
         for name in names:  # inside and after the loop, the name is the carry's
@@ -193,6 +242,7 @@ class BodyPrinter(Walk):
         self.block(loop.yield_values, bound | {variable, *loop.carried_args}, free)
         self._yield(names, loop)
         self.names.leave(header, around)
+        self.names.spell(loop, "")  # several carries are read one by one; this says that it is printed
         for name, result in zip(names, self._results(loop), strict=True):
             if result is not None:
                 self.names.spell(result, name)

@@ -10,13 +10,17 @@ from tilefoundry.ir.core.expr import Call, Constant, Expr, Tuple, Var
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.op import MISSING, Op, OpSchema, inputs_of, op_names, schemas_named
 from tilefoundry.ir.core.pattern import ScalarPat
+from tilefoundry.ir.core.type import Type
+from tilefoundry.ir.dims import INDEX_TYPE
 from tilefoundry.ir.dims.ops import Dim
 from tilefoundry.ir.hir import Binary, BinaryKind, InsertSlice, MatMul, Slice, Unary, UnaryKind
+from tilefoundry.ir.overload import resolve_overload
 from tilefoundry.ir.text.script.analysis import Analysis, index_vars, is_index_value
 from tilefoundry.ir.text.script.blocks import LocalNames
 from tilefoundry.ir.text.script.literals import adopted_dtype, literal_type
 from tilefoundry.ir.text.script.subscripts import inserted, subscript
 from tilefoundry.ir.text.script.values import ScriptValues
+from tilefoundry.ir.types import DType, TensorType
 
 # How tight an expression binds, loosest first.
 COMPARISON, SUM, PRODUCT, SIGN, ATOM = range(1, 6)
@@ -196,7 +200,7 @@ class Expressions:
             if not by_place:
                 keywords.append(p.name)
             texts.append(f"{'' if by_place else f'{p.name}='}{self.attribute(p.name, value)}")
-        self._check_choice(op, schema, len(texts) - len(keywords), keywords)
+        self._check_choice(op, schema, args, len(texts) - len(keywords), keywords)
         return f"{self.names.names.dsl('tf')}.{schema.name}({', '.join(texts)})"
 
     def _inputs(self, schema: OpSchema, args: Sequence[Expr | int]) -> list[str]:
@@ -205,19 +209,20 @@ class Expressions:
         peers = iter(self.operands([a for k, a in enumerate(args) if k not in alone]))
         return [self.operands((a,))[0] if k in alone else next(peers) for k, a in enumerate(args)]
 
-    def _check_choice(self, op: Op, schema: OpSchema, count: int, keywords: list[str]) -> None:
-        """Refuses a call that the front end would resolve to another schema: the first that its arguments fit."""
-        for other in schemas_named("tf", schema.name):
-            names = [p.name for p in other.params]
-            taken = {*names[:count], *keywords}
-            variadic = any(p.variadic for p in other.params)
-            fits = all(k in names for k in keywords) and (variadic or count <= len(names))
-            if fits and all(p.name in taken for p in other.params if p.required):
-                if other is not schema:
-                    raise ExtractError(
-                        f"tf.{schema.name} with these arguments means another op than {type(op).__name__}"
-                    )
-                return
+    def _check_choice(
+        self, op: Op, schema: OpSchema, args: Sequence[Expr | int], count: int, keywords: list[str]
+    ) -> None:
+        """Refuses a call that the front end would resolve to another schema."""
+        types = [*map(_type_seen, args), *([None] * (count - len(args)))]
+        if resolve_overload(schemas_named("tf", schema.name), types, dict.fromkeys(keywords)) is not schema:
+            raise ExtractError(f"tf.{schema.name} with these arguments is no {type(op).__name__}")
+
+
+def _type_seen(operand: Expr | int) -> Type:
+    """The type by which the front end chooses among overloads: of a number, that of a scalar of whatever dtype."""
+    if isinstance(operand, Constant):
+        return TensorType.umat_scalar(DType.bool if isinstance(operand.value, bool) else DType.f32)
+    return INDEX_TYPE if isinstance(operand, int) or is_index_value(operand) else operand.type
 
 
 def _is_tensor(operand: Expr | int) -> bool:

@@ -11,6 +11,8 @@ from tilefoundry.ir.core.metadata import BindingMetadata, binding_name, find_met
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.hir.grid_region import GridRegionExpr
 from tilefoundry.ir.shard import Topology
+from tilefoundry.ir.structure import structurally_equal
+from tilefoundry.ir.text.module import canonical_module_text
 from tilefoundry.ir.text.script.blocks import INDENT
 from tilefoundry.ir.text.script.body import BodyPrinter
 from tilefoundry.ir.text.script.methods import Method, method_source
@@ -35,10 +37,12 @@ class ScriptPrinter:
         self.names = GlobalNames(reserved)
         self._header = HeaderValues(self.names, (), lambda expr: str(expr))
         self._body: list[str] = []
+        self._classes: dict[str, list[tuple[Module, str]]] = {}  # of children, by what they mean
+        self._parts: list[str] = []  # functions that other functions need
 
     def script(self) -> str:
         """Everything that was printed."""
-        return "\n".join([*self.names.header, *self._body]) + "\n"
+        return "\n".join([*self.names.header, *self._parts, *self._body]) + "\n"
 
     # -- modules
 
@@ -77,7 +81,7 @@ class ScriptPrinter:
         """Prints the children, and the lines that make them members; functions spell them by what is returned."""
         spellings: Children = {}
         for child in module.modules:
-            cls = self._module(child, fresh(_class_name(child.name), self.names.taken), root=False)
+            cls = self._class_of(child)
             if is_name(child.name) and not child.name.startswith("__"):
                 members.append(f"{child.name} = {cls}")
                 spellings[child.name] = child.name
@@ -86,6 +90,17 @@ class ScriptPrinter:
                 members.append(f"{group} = ({cls}.renamed({quoted(child.name)}),)")
                 spellings[child.name] = f"{group}[0]"
         return spellings
+
+    def _class_of(self, child: Module) -> str:
+        """The class of a child; children that differ in nothing but their names have one."""
+        alike = self._classes.setdefault(canonical_module_text(child.renamed("child")), [])
+        for known, cls in alike:
+            one, other = (Module("pair", (), modules=(m.renamed("child"),)) for m in (known, child))
+            if structurally_equal(one, other):
+                return cls
+        cls = self._module(child, fresh(_class_name(child.name), self.names.taken), root=False)
+        alike.append((child, cls))
+        return cls
 
     def _arguments(self, module: Module, root: bool) -> list[str]:
         arguments: list[str] = []
@@ -112,6 +127,10 @@ class ScriptPrinter:
         """Prints a function that is in no class."""
         self._body += ["", ""]
         self._body += [f"@{self.names.imported('tilefoundry', 'func')}", *self._definition(function, function.name, ())]
+
+    def _part(self, function: Function) -> None:
+        lines = self._definition(function, function.name, ())
+        self._parts += ["", "", f"@{self.names.imported('tilefoundry', 'func')}", *lines]
 
     def _member(self, function: Function, levels: tuple[Topology, ...], children: Children) -> list[str]:
         name = _member_name(function.name, "a function")
@@ -151,7 +170,7 @@ class ScriptPrinter:
         if function.body is None:
             body = ["pass"]
         else:
-            body = BodyPrinter(function, self.names, levels, lambda child: _child(children, child)).lines()
+            body = BodyPrinter(function, self.names, levels, lambda child: _child(children, child), self._part).lines()
         return [*head, *(INDENT + line for line in body)]
 
 
@@ -178,7 +197,8 @@ def _no_atom(function: Function, expr: object) -> str:
 
 
 def _class_name(name: str) -> str:
-    return "".join(part[:1].upper() + part[1:] for part in name.split("_")) or "Child"
+    camel = "".join(part[:1].upper() + part[1:] for part in name.split("_"))
+    return camel if is_name(camel) else "Child"
 
 
 def authored_names(*roots: Module | Function) -> set[str]:

@@ -66,7 +66,9 @@ def window(p: Expressions, start: Dim, size: Dim) -> str | None:
         name, by = p.names.spelling(var), dim_sub(start, var)
         if by == 0:
             return name
-        return f"{name} - {-by}" if isinstance(by, int) and by < 0 else f"{name} + ({p.number(by)})"
+        if isinstance(by, int):
+            return f"{name} - {-by}" if by < 0 else f"{name} + {by}"
+        return f"{name} + ({p.number(by)})"
     return None
 
 

@@ -99,7 +99,7 @@ class ScriptValues(ValuePrinter):
         """A number that reads back exactly."""
         if math.isfinite(value):
             return repr(value)
-        return f"{self.names.builtin('float')}({str(value)!r})"
+        return f"{self.names.builtin('float')}({quoted(str(value))})"
 
     def dim(self, dim: Dim) -> str:
         """An extent; normal forms read back as they are."""
@@ -258,6 +258,22 @@ class ScriptValues(ValuePrinter):
         if type_.storage is not StorageKind.GMEM:
             parts.append(f'"{type_.storage}"')
         return f"{self.names.dsl(marker)}[{', '.join(parts)}]"
+
+    def can_be_annotated(self, type_: Type) -> bool:
+        """Whether an annotation can mean exactly this type: it knows no variables of the function."""
+        around, self._reference = self._reference, _no_variable
+        opened, self.open = self.open, []
+        try:
+            self.annotation(type_, "Tensor")
+        except ExtractError:
+            return False
+        finally:
+            self._reference, self.open = around, opened
+        return True
+
+
+def _no_variable(atom: Expr) -> NoReturn:
+    raise ExtractError(f"{atom!r} stands in a type", remedy="use DimVars")
 
 
 class HeaderValues(ScriptValues):
