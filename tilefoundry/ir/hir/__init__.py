@@ -5,6 +5,7 @@ from tilefoundry.ir.hir.attention.rope import Rope
 from tilefoundry.ir.hir.convolution.conv2d import Conv2d
 from tilefoundry.ir.hir.create.arange import Arange
 from tilefoundry.ir.hir.create.zeros import Zeros
+from tilefoundry.ir.hir.derive import derive_output_shard_layout
 from tilefoundry.ir.hir.elementwise.binary import Binary
 from tilefoundry.ir.hir.elementwise.cast import Cast
 from tilefoundry.ir.hir.elementwise.clamp import Clamp
@@ -33,6 +34,7 @@ from tilefoundry.ir.hir.reduce.quant import Quant
 from tilefoundry.ir.hir.reduce.reduce import Reduce
 from tilefoundry.ir.hir.reduce.sort import Sort
 from tilefoundry.ir.hir.reduce.topk import TopK
+from tilefoundry.ir.hir.relation import AffineMap, Relation
 from tilefoundry.ir.hir.shape.concat import Concat
 from tilefoundry.ir.hir.shape.expand import Expand
 from tilefoundry.ir.hir.shape.flip import Flip
@@ -54,6 +56,7 @@ from tilefoundry.ir.hir.shard.mesh_coordinate import MeshCoordinate
 from tilefoundry.ir.hir.shard.reshard import Reshard
 
 __all__ = [
+    "AffineMap",
     "Arange",
     "ArgMax",
     "ArgMin",
@@ -86,6 +89,7 @@ __all__ = [
     "Rank",
     "Reduce",
     "ReduceKind",
+    "Relation",
     "RepeatInterleave",
     "Reshape",
     "Reshard",
@@ -108,4 +112,5 @@ __all__ = [
     "Unsqueeze",
     "Where",
     "Zeros",
+    "derive_output_shard_layout",
 ]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tilefoundry.ir.core.op import TypeContext
-from tilefoundry.ir.hir.propagate import known_placement, modes_of
+from tilefoundry.ir.hir.derive import known_placement
+from tilefoundry.ir.hir.modes import modes_of
 from tilefoundry.ir.shard import Broadcast, Dynamic, Partial, ShardAttr, ShardLayout
 from tilefoundry.ir.types import TensorType
 
@@ -28,7 +29,7 @@ def whole_axis(ctx: TypeContext, name: str, t: TensorType, axis: int, why: str) 
     Args:
         why: what the op does along the axis, as in "joined".
     """
-    known_placement(ctx, name, t)
+    known_placement(name, t)
     if is_split(t, axis):
         ctx.error(
             f"axis {axis} of '{name}' is split over the mesh and cannot be {why}",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tilefoundry.ir.dims.arith import dim_floordiv, dim_mod
 from tilefoundry.ir.dims.normal_form import dim_equal
 from tilefoundry.ir.dims.ops import Dim
-from tilefoundry.ir.hir.propagate import fresh_plain
+from tilefoundry.ir.hir.fresh import fresh_plain
 from tilefoundry.ir.shard import Layout, ShardLayout, Split
 from tilefoundry.ir.types import TensorType
 

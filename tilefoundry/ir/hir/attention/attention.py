@@ -14,7 +14,8 @@ from tilefoundry.ir.dims.normal_form import dim_equal
 from tilefoundry.ir.dims.ops import Dim
 from tilefoundry.ir.hir.common import bool_attribute, float_operand, merge_storage, real_attribute, tensor_operand
 from tilefoundry.ir.hir.extents import equal_extents
-from tilefoundry.ir.hir.propagate import Label, Placed, fresh_plain, propagate
+from tilefoundry.ir.hir.fresh import fresh_plain
+from tilefoundry.ir.hir.propagate import Label, Placed, propagate
 from tilefoundry.ir.hir.refine import refined
 from tilefoundry.ir.shard import Layout, format_int_tuple
 from tilefoundry.ir.types import BoolDType, DType, TensorType

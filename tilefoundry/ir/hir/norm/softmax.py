@@ -9,8 +9,8 @@ from tilefoundry.ir.core.expr import Expr
 from tilefoundry.ir.core.op import Op, ParamDef, TypeContext, register_op
 from tilefoundry.ir.hir.attributes import plain_int
 from tilefoundry.ir.hir.common import float_operand, normalize_axis
+from tilefoundry.ir.hir.derive import known_placement
 from tilefoundry.ir.hir.elementwise.identity import identity_type
-from tilefoundry.ir.hir.propagate import known_placement
 from tilefoundry.ir.types import TensorType
 
 
@@ -33,5 +33,5 @@ class Softmax(Op):
         """The type of `x`. No Partial passes."""
         t = float_operand(ctx, "x", x)
         normalize_axis(self.axis, t.rank)
-        known_placement(ctx, "x", t)
+        known_placement("x", t)
         return identity_type(ctx, t, ())

@@ -13,7 +13,7 @@ from tilefoundry.ir.dims.arith import dim_mul, dim_product
 from tilefoundry.ir.dims.normal_form import dim_equal, normalize_dim
 from tilefoundry.ir.dims.ops import Dim, is_dim_operand
 from tilefoundry.ir.hir.common import tensor_operand
-from tilefoundry.ir.hir.propagate import fresh_plain
+from tilefoundry.ir.hir.fresh import fresh_plain
 from tilefoundry.ir.shard import (
     ComposedLayout,
     Layout,

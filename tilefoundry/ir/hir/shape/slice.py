@@ -13,7 +13,7 @@ from tilefoundry.ir.dims.arith import dim_add, dim_mul
 from tilefoundry.ir.dims.normal_form import dim_equal
 from tilefoundry.ir.dims.ops import Dim
 from tilefoundry.ir.hir.common import tensor_operand
-from tilefoundry.ir.hir.propagate import fresh_strides
+from tilefoundry.ir.hir.fresh import fresh_strides
 from tilefoundry.ir.hir.shape.window import check_window, window_boundary, window_sizes, window_starts
 from tilefoundry.ir.shard import Broadcast, ComposedLayout, Layout, ShardLayout, Split, format_int_tuple, group_modes
 from tilefoundry.ir.types import AnyLayout, TensorType
