@@ -4,7 +4,7 @@ from tilefoundry.diagnostics import VerifyError
 from tilefoundry.ir.core import Var
 from tilefoundry.ir.dims import DimVar
 from tilefoundry.ir.hir import MatMul
-from tilefoundry.ir.samples import GROUP, QUAD, W, call, number
+from tilefoundry.ir.samples import GROUP, QUAD, W, call, dynamic, number
 from tilefoundry.ir.shard import (
     Broadcast,
     Layout,
@@ -86,3 +86,38 @@ def test_a_split_inner_axis_gives_partial_sums():
     assert call(MatMul(), held, plain).type.layout.attrs == (Partial("sum"), Broadcast(), Split(1))
     with pytest.raises(VerifyError, match="cannot pass through"):
         call(MatMul(), held, placed((8, 32), 8, 32, states=((W, Partial("sum")),)))
+
+
+LHS, RHS = placed((64, 8), Placed(4, (W,)), 16, 8), placed((8, 32), 8, Placed(8, (GROUP,)), 4)
+SUM, MAX = ((W, Partial("sum")),), ((W, Partial("max")),)
+
+
+def over_groups(states=()):
+    return placed((8, 32), 8, Placed(8, (GROUP,)), 4, states=states)
+
+
+@pytest.mark.parametrize(
+    ("lhs", "rhs", "attrs"),
+    [
+        (LHS, RHS, (Split(0), Split(2), Broadcast())),
+        (placed((2, 64, 8), 2, Placed(4, (W,)), 16, 8), RHS, (Split(1), Split(3), Broadcast())),
+        (placed((4, 64, 8), Placed(4, (W,)), 64, 8), RHS, (Split(0), Split(2), Broadcast())),  # a batch axis
+        (placed((64, 8), 64, 8, states=SUM), RHS, (Partial("sum"), Split(1), Broadcast())),
+        (placed((64, 8), 64, Placed(4, (QUAD,)), 2), over_groups(SUM), "placed differently"),
+        (placed((64, 8), Placed(8, (GROUP,)), 8, 8), over_groups(), "splits two axes"),
+        (LHS, over_groups(SUM), "splits two axes|cannot pass through"),
+        (placed((64, 8), 64, 8, states=SUM), over_groups(SUM), "cannot pass through"),
+        (placed((64, 8), 64, 8, states=MAX), RHS, "cannot pass through"),
+        (placed((64, 8), 64, 8, states=MAX), over_groups(MAX), "cannot pass through"),
+        (placed((64, 8), 64, Placed(4, (W,)), 2), RHS, "placed differently"),
+        (placed((64, 8), 64, Placed(4, (W,)), 2), var((8, 32), "f32", "rmem"), "placed differently"),
+        (dynamic(LHS), RHS, "Dynamic"),
+        (LHS, dynamic(RHS), "Dynamic"),
+    ],
+)
+def test_states_of_the_operands(lhs, rhs, attrs):
+    if isinstance(attrs, str):
+        with pytest.raises(VerifyError, match=attrs):
+            call(MatMul(), lhs, rhs)
+    else:
+        assert call(MatMul(), lhs, rhs).type.layout.attrs == attrs

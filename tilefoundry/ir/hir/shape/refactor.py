@@ -54,6 +54,8 @@ def _factors(sl: ShardLayout, keep_strides: bool) -> list[Factor] | None:
         if not isinstance(extent, int) or not isinstance(stride, int) or not all(isinstance(u, int) for u in units):
             return None
         count = prod(u for u in units if isinstance(u, int))
+        if not axes and extent == 1:
+            continue
         if not axes or extent == count:
             factors.append(Factor(extent, stride, axes))
         elif keep_strides or count == 0 or extent % count:
