@@ -1,6 +1,7 @@
-"""Which placements pass through the arithmetic ops, on every operand: Broadcast, Partial, Dynamic.
+"""Which placements pass through the arithmetic ops, on every operand: Split, Broadcast, Partial, Dynamic.
 
-The table states for each operand the reductions whose Partial the op carries; all else must be refused.
+The table states for each operand the reductions whose Partial the op carries, and what becomes of a split of each axis;
+all else must be refused.
 """
 
 from dataclasses import dataclass, field
@@ -38,7 +39,7 @@ from tilefoundry.ir.hir import (
     Where,
 )
 from tilefoundry.ir.samples import THREADS, call
-from tilefoundry.ir.shard import Broadcast, Dynamic, Layout, Partial, ShardLayout, c_order_strides
+from tilefoundry.ir.shard import Broadcast, Dynamic, Layout, Partial, ShardLayout, Split, c_order_strides
 from tilefoundry.ir.types import make_tensor_type
 
 REDUCTIONS = ("sum", "max", "min")
@@ -53,18 +54,23 @@ class Case:
 
     op: Op
     operands: tuple[tuple[tuple[int, ...], str], ...]
+    # for each operand, for each axis: k where the result keeps a split, + where the op combines the parts, ! where a
+    # split is refused (also of one operand beside replicated ones that have the same axis), 1 where there is nothing to
+    # split
+    splits: tuple[str, ...]
     passes: dict[int, tuple[str, ...]] = field(default_factory=dict)
     dynamic: bool = False  # the result may be Dynamic as its one operand is
 
 
 def elementwise(op, passes=(), dtype="f32"):
-    return Case(op, (((8, 16), dtype),), {0: passes}, dynamic=True)
+    return Case(op, (((8, 16), dtype),), ("kk",), {0: passes}, dynamic=True)
 
 
 X, ROW, VECTOR = ((8, 16), "f32"), ((1, 16), "f32"), ((16,), "f32")
-Q, KV, MASK = ((2, 4, 8, 16), "f32"), ((2, 2, 8, 16), "f32"), ((8, 8), "bool")
-LONG, SHORT = ((2, 4, 8, 16), "f32"), ((2, 4, 2, 16), "f32")
+Q, KV, MASK = ((4, 8, 8, 16), "f32"), ((4, 4, 8, 16), "f32"), ((8, 8), "bool")
+LONG, SHORT = ((4, 4, 8, 16), "f32"), ((4, 4, 4, 16), "f32")
 TABLES, POSITIONS = ((32, 16), "f32"), ((4,), "i32")
+ROPE = (LONG, SHORT, TABLES, TABLES, POSITIONS)
 CASES = (
     *(
         elementwise(
@@ -87,38 +93,44 @@ CASES = (
             (X, ROW)
             if kind.name not in ("FLOOR_DIV", "MOD", "AND", "OR")
             else tuple((shape, "i32" if kind.name in ("FLOOR_DIV", "MOD") else "bool") for shape, _ in (X, ROW)),
+            ("k!", "1!"),
             dict.fromkeys((0, 1), {"ADD": EXTREMES, "MUL": ("sum",)}.get(kind.name, ())),
         )
         for kind in BinaryKind
     ),
-    Case(Where(), ((X[0], "bool"), X, ROW)),
-    Case(Softmax(), (X,)),
-    Case(RMSNorm(), (X, VECTOR)),
-    Case(LayerNorm(), (X, VECTOR, VECTOR)),
+    Case(Where(), ((X[0], "bool"), X, ROW), ("!!", "!!", "1!")),
+    Case(Softmax(), (X,), ("kk",)),
+    Case(RMSNorm(), (X, VECTOR), ("k!", "!")),
+    Case(LayerNorm(), (X, VECTOR, VECTOR), ("k!", "!", "!")),
     *(
         Case(
             Reduce((0,), keepdim, kind),
             ((X[0], "bool" if kind.is_logical else "f32"),),
+            ("+k",),
             {0: {"SUM": ("sum",), "MEAN": ("sum",), "MAX": ("max",), "MIN": ("min",)}.get(kind.name, ())},
         )
         for kind in ReduceKind
         for keepdim in (True, False)
     ),
-    Case(ArgMax(), (X,)),
-    Case(ArgMin(), (X,)),
-    Case(TopK(2), (X,)),
-    Case(Sort(), (X,)),
-    Case(CumSum(), (X,), {0: ("sum",)}),
-    Case(Quant(group=8), (X,)),
-    Case(Attention(), (Q, KV, KV)),
-    Case(Attention(), (Q, KV, KV, MASK)),
-    Case(Rope(), (LONG, SHORT, TABLES, TABLES, POSITIONS), {0: ("sum",), 1: ("sum",)}),
+    Case(ArgMax(), (X,), ("k!",)),
+    Case(ArgMin(), (X,), ("k!",)),
+    Case(TopK(2), (X,), ("k!",)),
+    Case(Sort(), (X,), ("k!",)),
+    Case(CumSum(), (X,), ("k!",), {0: ("sum",)}),
+    Case(Quant(group=4), (X,), ("kk",)),
+    Case(Attention(), (Q, KV, KV), ("!!k!", "!!!!", "!!!k")),
+    Case(Attention(), (Q, KV, KV, MASK), ("!!!!", "!!!!", "!!!k", "!!")),
+    Case(Rope(), ROPE, ("k!k!", "k!k!", "!!", "!!", "!"), {0: ("sum",), 1: ("sum",)}),
 )  # fmt: skip
 
 
 def over(attr, shape, dtype):
     """A fragment whose state along the first mesh axis is `attr`, and that is replicated along the others."""
-    layout = ShardLayout(Layout(shape, c_order_strides(shape)), (attr, Broadcast(), Broadcast()), THREADS)
+    modes = shape
+    if isinstance(attr, Split):  # the axis in two modes, of which the mesh axis splits the first
+        extent = THREADS.shape[0]
+        modes = (*shape[: attr.axis], extent, shape[attr.axis] // extent, *shape[attr.axis + 1 :])
+    layout = ShardLayout(Layout(modes, c_order_strides(modes)), (attr, Broadcast(), Broadcast()), THREADS)
     return Var("x", make_tensor_type(shape, dtype, "rmem", layout))
 
 
@@ -148,6 +160,21 @@ def test_partial_operands(case):
             else:
                 with pytest.raises(VerifyError, match=r"P\(\w+\) along mesh axis 'w'(.|\n)*explicit tf\.reshard"):
                     states(case, place, Partial(reduction))
+
+
+@pytest.mark.parametrize("case", CASES, ids=label)
+def test_split_operands(case):
+    assert [len(fates) for fates in case.splits] == [len(shape) for shape, _ in case.operands]
+    for place, fates in enumerate(case.splits):
+        for axis, fate in enumerate(fates):
+            assert (case.operands[place][0][axis] == 1) == (fate == "1")
+            if fate == "!":
+                with pytest.raises(VerifyError) as caught:
+                    states(case, place, Split(axis))
+                assert "tf.reshard" in caught.value.remedy
+            elif fate != "1":
+                kept = [isinstance(state, Split) for state in states(case, place, Split(axis))]
+                assert any(kept) if fate == "k" else not any(kept)
 
 
 @pytest.mark.parametrize("case", CASES, ids=label)
