@@ -10,6 +10,20 @@ M, N = DimVar("M", 1, 1 << 20), DimVar("N", 1, 1 << 20)
 """
 
 PROGRAMS = {
+    "mesh coordinates": """\
+@func(topologies=(Topology("cta", 3), Topology("thread", 8)))
+def f(x: Tensor[(6, 5), "f32"]) -> Tensor[(6, 5), "f32"]:
+    with Mesh(("cta",), (3,), ("c",)) as c:
+        first = c.c * 2 + 1
+        with Mesh(("thread",), (2, 4), ("h", "l")) as m:
+            odd = (m.h + c.c) % 2 == 1
+            row = x[(first + m.h * 3) % 6, :] * tf.cast(c.c, "f32") + x[m.h, :]
+            for i in range(m.h, c.c + 1):
+                row = row + x[m.h : m.h + 1, i]
+            row = tf.where(odd, row, -row)
+        out = tf.zeros(Tensor[(6, 5), "f32"])
+        return tf.insert_slice(tf.insert_slice(out, row, (c.c, 0)), row, (first, 0))
+""",
     "same names": """\
 @func
 def f(x: Tensor[(8,), "f32"], y: Tensor[(8,), "f32"]) -> Tensor[(8,), "f32"]:

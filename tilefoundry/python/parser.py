@@ -24,9 +24,9 @@ from tilefoundry.ir.core.metadata import (
     binding_name,
 )
 from tilefoundry.ir.core.op import Op
+from tilefoundry.ir.elaborate import Elaborator
 from tilefoundry.ir.hir import GridRegionExpr
-from tilefoundry.ir.shard import Mesh, Topology
-from tilefoundry.python.elaborate import Elaborator
+from tilefoundry.ir.shard import Mesh, MeshAxis, Topology
 from tilefoundry.python.names import Resolver
 from tilefoundry.python.source import FunctionSource
 
@@ -60,6 +60,7 @@ class Parser:
         gone: local names that were bound, and why they no longer are.
         loops: how many loops enclose the current statement.
         result: the returned value, once a ``return`` was parsed.
+        coordinates: the mesh coordinates that were read, by axis and scopes.
     """
 
     source: FunctionSource
@@ -72,6 +73,7 @@ class Parser:
     gone: dict[str, str] = field(default_factory=dict)
     loops: int = 0
     result: Expr | None = None
+    coordinates: dict[tuple[MeshAxis, tuple[Mesh, ...]], Call] = field(default_factory=dict)
     _depth: int = 0
 
     def refuse(self, node: ast.AST, message: str, remedy: str) -> NoReturn:

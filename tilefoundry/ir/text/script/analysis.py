@@ -10,7 +10,7 @@ from tilefoundry.ir.core.schedule import ScheduleConstraintMetadata
 from tilefoundry.ir.core.type import TupleType
 from tilefoundry.ir.dims import INDEX_TYPE, dim_atoms, dim_sub, is_dim_expr
 from tilefoundry.ir.dims.ops import Dim
-from tilefoundry.ir.hir import InsertSlice, Slice, TupleGetItem
+from tilefoundry.ir.hir import InsertSlice, MeshCoordinate, Slice, TupleGetItem
 from tilefoundry.ir.hir.grid_region import GridRegionExpr
 from tilefoundry.ir.shard import Mesh
 from tilefoundry.ir.text.walk import is_dim
@@ -27,8 +27,13 @@ def scopes_of(expr: Expr) -> tuple[Mesh, ...]:
 
 
 def is_index_value(value: object) -> bool:
-    """Whether the front end takes a value for an extent or index: arithmetic on extents, loop variables."""
-    return is_dim_expr(value) or (isinstance(value, Var) and value.type == INDEX_TYPE)
+    """Whether the front end takes a value for an extent or index: loop variables, coordinates, arithmetic on these."""
+    return is_dim_expr(value) or is_coordinate(value) or (isinstance(value, Var) and value.type == INDEX_TYPE)
+
+
+def is_coordinate(value: object) -> bool:
+    """Whether a value is a mesh coordinate, which is written where it is used."""
+    return isinstance(value, Call) and isinstance(value.target, MeshCoordinate)
 
 
 class Analysis:
@@ -89,7 +94,13 @@ class Analysis:
                     self.refs[id(atom)] = _FOREVER  # extents in types and attributes are not counted
 
     def _is_inline(self, expr: Expr, users: dict[int, Expr | None]) -> bool:
-        if not isinstance(expr, Call) or is_dim(expr) or self.refs[id(expr)] != 1 or id(expr) in self.parts:
+        if (
+            not isinstance(expr, Call)
+            or is_dim(expr)
+            or is_coordinate(expr)
+            or self.refs[id(expr)] != 1
+            or id(expr) in self.parts
+        ):
             return False
         if isinstance(expr.target, TupleGetItem) and isinstance(expr.args[0], GridRegionExpr):
             return False

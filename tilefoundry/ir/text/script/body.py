@@ -12,7 +12,7 @@ from tilefoundry.ir.core.schedule import ScheduleConstraintMetadata
 from tilefoundry.ir.hir import TupleGetItem
 from tilefoundry.ir.hir.grid_region import GridRegionExpr
 from tilefoundry.ir.shard import Mesh, Topology
-from tilefoundry.ir.text.script.analysis import Analysis, is_index_value, scopes_of, unpacked
+from tilefoundry.ir.text.script.analysis import Analysis, is_coordinate, is_index_value, scopes_of, unpacked
 from tilefoundry.ir.text.script.blocks import INDENT, LocalNames
 from tilefoundry.ir.text.script.expressions import Expressions
 from tilefoundry.ir.text.script.names import GlobalNames, authored, fresh, is_name
@@ -110,7 +110,9 @@ class BodyPrinter(Walk):
 
     def stands_alone(self, expr: Expr) -> bool:
         """Every value but those that are written where they are used, and those that have a name."""
-        return not (is_inline(expr) or id(expr) in self.analysis.inline or self.names.is_known(expr))
+        return not (
+            is_inline(expr) or is_coordinate(expr) or id(expr) in self.analysis.inline or self.names.is_known(expr)
+        )
 
     def assignment(self, expr: Expr) -> None:
         """``y = ...``; what has no author's name is kept in a tuple, which gives it none."""

@@ -13,7 +13,7 @@ from tilefoundry.ir.core.pattern import ScalarPat
 from tilefoundry.ir.core.type import Type
 from tilefoundry.ir.dims import INDEX_TYPE
 from tilefoundry.ir.dims.ops import Dim
-from tilefoundry.ir.hir import Binary, BinaryKind, InsertSlice, MatMul, Slice, Unary, UnaryKind
+from tilefoundry.ir.hir import Binary, BinaryKind, InsertSlice, MatMul, MeshCoordinate, Slice, Unary, UnaryKind
 from tilefoundry.ir.overload import resolve_overload
 from tilefoundry.ir.text.script.analysis import Analysis, index_vars, is_index_value
 from tilefoundry.ir.text.script.blocks import LocalNames
@@ -61,6 +61,8 @@ class Expressions:
     def _atom(self, atom: Expr) -> str:
         if isinstance(atom, Var) and atom in self.analysis.tiles and self._windows_as_numbers:
             return self.names.scalar(atom)
+        if isinstance(atom, Call) and isinstance(atom.target, MeshCoordinate):
+            return self.values.mesh_axis(atom.target.axis)
         spelling = self.names.spelling(atom)
         if spelling is None:
             raise ExtractError(
