@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tilefoundry import DimVar, Mesh, TileFoundryError, Topology, func, module
+from tilefoundry import Broadcast, DimVar, Layout, Mesh, ShardLayout, TileFoundryError, Topology, func, module
 from tilefoundry.dsl import ReduceKind, Tensor, tf, tile
 from tilefoundry.ir.core.module import Module
 from tilefoundry.passes import lower
@@ -269,7 +269,22 @@ def composition_in_shared() -> Module:
     return P
 
 
+def replicated_beside_split() -> Module:
+    @module(entry="f", target=TARGET, topologies=LEVELS)
+    class P:
+        @func
+        def f(x: Tensor[(64,), "f32"]) -> Tensor[(64,), "f32"]:
+            with Mesh(("thread",), (32,), ("t",)) as t:
+                r = tf.reshard(x, (32 @ t.t, 2), "rmem")
+                whole = tf.reshard(x, ShardLayout(Layout((64,)), (Broadcast(),), t), "rmem")
+                y = r + whole  # <- here
+                return tf.reshard(y, (32 @ t.t, 2), "gmem")
+
+    return P
+
+
 TABLE: list[tuple[Build, str, str]] = [
+    (replicated_beside_split, "cannot be read element by element", "the same factors"),
     (no_lowering, "tf.cumsum cannot be compiled yet", "tilefoundry.evaluate"),
     (no_lowering_of_a_scalar, "tf.argmax cannot be compiled yet", "tilefoundry.evaluate"),
     (composition_in_shared, "expected a value in registers, got a value in smem", "tf.reshard(x, <layout"),

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from tilefoundry.diagnostics import WrongValueError
 from tilefoundry.ir.dims.ops import Dim
 from tilefoundry.ir.hir import fresh
-from tilefoundry.ir.hir.modes import Mode, axis_name, coalesced, describe_modes, modes_of
+from tilefoundry.ir.hir.modes import Mode, axis_name, coalesced, describe_modes, is_split, modes_of
 from tilefoundry.ir.hir.relation import AxisMap, Relation, dimension_of
 from tilefoundry.ir.shard import (
     Broadcast,
@@ -46,6 +46,7 @@ def derive_output_shard_layout(
     complete_reduction_dims: Collection[int] = (),
     fresh_strides: StorageKind | None = None,
     partial_rule: PartialRule = no_partial,
+    alike: bool = False,
 ) -> ShardLayout | None:
     """The placement of a result, or None where no operand has one.
 
@@ -57,6 +58,8 @@ def derive_output_shard_layout(
         fresh_strides: the storage of the result, whose strides it gets; None leaves them open.
         partial_rule: from the attributes that the operands have on one mesh axis, at least one of them Partial, to the
             result's Partial, or None to refuse. Operands without shard layout count as Broadcast.
+        alike: refuses a replicated operand beside a split one as well, as an op must whose result lies as one of its
+            operands does.
 
     Raises:
         WrongValueError: operands are placed over different meshes or differently along one dimension; a mesh axis would
@@ -71,9 +74,9 @@ def derive_output_shard_layout(
     if mesh is None:
         return None
     attrs = _Attributes(mesh)
-    dimensions = _dimensions(operands, mesh)
-    shape: list[Dim] = []
     reached = [dimension_of(axis) for axis in relation.output]
+    dimensions = _dimensions(operands, mesh, () if alike else reached)
+    shape: list[Dim] = []
     for dimension, extent in zip(reached, out_shape, strict=True):
         modes = dimensions.get(dimension, ()) if dimension is not None else ()
         for mode in modes or (Mode(extent),):
@@ -158,8 +161,14 @@ def _one_mesh(operands: Sequence[_Operand]) -> Mesh | None:
     return found[1] if found else None
 
 
-def _dimensions(operands: Sequence[_Operand], mesh: Mesh) -> dict[int, tuple[Mode, ...]]:
-    """The factorisation of each dimension, on which all operands that have it agree."""
+def _dimensions(
+    operands: Sequence[_Operand], mesh: Mesh, surviving: Collection[int | None]
+) -> dict[int, tuple[Mode, ...]]:
+    """The factorisation of each dimension, on which all operands that have it agree.
+
+    An operand that nothing splits along a dimension holds all of it on every unit: along a surviving one it contributes
+    nothing. Parts of a reduced dimension must lie alike, or units would reduce other elements than they should.
+    """
     found: dict[int, tuple[str, tuple[Mode, ...]]] = {}
     for op in operands:
         for k, (axis, modes) in enumerate(zip(op.maps, op.modes(), strict=True)):
@@ -167,15 +176,19 @@ def _dimensions(operands: Sequence[_Operand], mesh: Mesh) -> dict[int, tuple[Mod
             if dimension is None:
                 _whole(op.name, k, modes, mesh)
                 continue
-            first = found.setdefault(dimension, (op.name, modes))
-            if coalesced(first[1]) != coalesced(modes):
+            name, known = found.setdefault(dimension, (op.name, modes))
+            if coalesced(known) == coalesced(modes):
+                longer = len(modes) > len(known)
+            elif dimension in surviving and not (is_split(known) and is_split(modes)):
+                longer = is_split(modes)
+            else:
                 raise WrongValueError(
-                    f"operands '{first[0]}' and '{op.name}' are placed differently along one axis: "
-                    f"{describe_modes(first[1], mesh)} against {describe_modes(modes, mesh)}",
-                    remedy=f"tf.reshard '{op.name}' to the placement of '{first[0]}'",
+                    f"operands '{name}' and '{op.name}' are placed differently along one axis: "
+                    f"{describe_modes(known, mesh)} against {describe_modes(modes, mesh)}",
+                    remedy=f"tf.reshard '{op.name}' to the placement of '{name}'",
                 )
-            if len(modes) > len(first[1]):
-                found[dimension] = (first[0], modes)
+            if longer:
+                found[dimension] = (op.name, modes)
     return {dimension: modes for dimension, (_, modes) in found.items()}
 
 

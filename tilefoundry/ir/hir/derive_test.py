@@ -46,11 +46,21 @@ def test_unplaced_operands_have_no_placement():
 
 
 def test_broadcast_contributes_nothing():
-    replicated = held((32,), 32, states=()).type
-    column = Relation(((0, 1), (1,)), (0, 1))
-    whole = held((64, 32), Placed(4, (W,)), 16, 32).type
-    layout = derive_output_shard_layout((whole, replicated), column, (64, 32))
-    assert layout.attrs == (Split(0), Broadcast(), Broadcast())
+    both = Relation(((0, 1), (0, 1)), (0, 1))
+    split, whole = held((64, 32), Placed(4, (W,)), 16, 32).type, held((64, 32), 64, 32).type
+    for types in ((split, whole), (whole, split)):
+        assert derive_output_shard_layout(types, both, (64, 32)).attrs == (Split(0), Broadcast(), Broadcast())
+        with pytest.raises(WrongValueError, match="placed differently"):
+            derive_output_shard_layout(types, both, (64, 32), alike=True)
+    columns = held((64, 32), 64, Placed(8, (GROUP,)), 4).type
+    assert derive_output_shard_layout((split, columns), both, (64, 32)).attrs == (Split(0), Split(2), Broadcast())
+
+
+def test_two_splits_of_one_dimension_must_agree():
+    both = Relation(((0,), (0,)), (0,))
+    for other in (held((64,), 16, Placed(4, (W,))), held((64,), Placed(8, (GROUP,)), 8)):
+        with pytest.raises(WrongValueError, match="placed differently"):
+            derive_output_shard_layout((held((64,), Placed(4, (W,)), 16).type, other.type), both, (64,))
 
 
 def test_axes_that_follow_no_dimension_have_the_extent_of_the_result():
@@ -65,7 +75,7 @@ def test_axes_that_follow_no_dimension_have_the_extent_of_the_result():
     [
         ((LHS, over_other((32, 8), Split(0))), PRODUCT, (64, 8), "'lhs' and 'rhs' are spread over different meshes"),
         (
-            (LHS, held((32, 8), 32, Placed(8, (GROUP,))).type),
+            (LHS, held((32, 8), 32, Placed(4, (QUAD,)), 2).type),  # the inner dimension is reduced
             PRODUCT,
             (64, 8),
             r"placed differently along one axis: \(8 @ g, 4\) against \(32\)",

@@ -40,6 +40,11 @@ def coalesced(modes: Sequence[Mode]) -> tuple[Mode, ...]:
     return tuple(result)
 
 
+def is_split(modes: Sequence[Mode]) -> bool:
+    """Whether a mesh axis of more than one unit splits one of them."""
+    return any(mode.axes and mode.extent != 1 for mode in modes)
+
+
 def describe_modes(modes: Sequence[Mode], mesh: Mesh) -> str:
     """As an author writes them: ``(4 @ w, 16)``."""
     parts = [" ".join((format_dim(mode.extent), *(f"@ {axis_name(mesh, a)}" for a in mode.axes))) for mode in modes]

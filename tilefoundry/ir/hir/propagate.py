@@ -36,12 +36,13 @@ def propagate(
     *,
     partial_rule: PartialRule = no_partial,
     reduced_is_partial: bool = False,
+    alike: bool = False,
 ) -> AnyLayout | None:
     """The layout of a result.
 
     Args:
         out_labels: the dimension of each result axis; None for an axis that no operand places.
-        partial_rule: as `derive_output_shard_layout` takes it.
+        partial_rule, alike: as `derive_output_shard_layout` takes them.
         reduced_is_partial: a split dimension that the result lacks leaves Partial("sum"), not Broadcast.
     """
     types = [op.type for op in operands]
@@ -55,6 +56,7 @@ def propagate(
         complete_reduction_dims=() if reduced_is_partial else reduced,
         fresh_strides=storage,
         partial_rule=partial_rule,
+        alike=alike,
     )
     if layout is not None:
         return layout

@@ -55,8 +55,7 @@ class Case:
     op: Op
     operands: tuple[tuple[tuple[int, ...], str], ...]
     # for each operand, for each axis: k where the result keeps a split, + where the op combines the parts, ! where a
-    # split is refused (also of one operand beside replicated ones that have the same axis), 1 where there is nothing to
-    # split
+    # split is refused while the other operands are replicated, 1 where there is nothing to split
     splits: tuple[str, ...]
     passes: dict[int, tuple[str, ...]] = field(default_factory=dict)
     dynamic: bool = False  # the result may be Dynamic as its one operand is
@@ -93,14 +92,14 @@ CASES = (
             (X, ROW)
             if kind.name not in ("FLOOR_DIV", "MOD", "AND", "OR")
             else tuple((shape, "i32" if kind.name in ("FLOOR_DIV", "MOD") else "bool") for shape, _ in (X, ROW)),
-            ("k!", "1!"),
+            ("kk", "1k"),
             dict.fromkeys((0, 1), {"ADD": EXTREMES, "MUL": ("sum",)}.get(kind.name, ())),
         )
         for kind in BinaryKind
     ),
-    Case(Where(), ((X[0], "bool"), X, ROW), ("!!", "!!", "1!")),
+    Case(Where(), ((X[0], "bool"), X, ROW), ("kk", "kk", "1k")),
     Case(Softmax(), (X,), ("kk",)),
-    Case(RMSNorm(), (X, VECTOR), ("k!", "!")),
+    Case(RMSNorm(), (X, VECTOR), ("kk", "!")),
     Case(LayerNorm(), (X, VECTOR, VECTOR), ("k!", "!", "!")),
     *(
         Case(
@@ -118,9 +117,9 @@ CASES = (
     Case(Sort(), (X,), ("k!",)),
     Case(CumSum(), (X,), ("k!",), {0: ("sum",)}),
     Case(Quant(group=4), (X,), ("kk",)),
-    Case(Attention(), (Q, KV, KV), ("!!k!", "!!!!", "!!!k")),
-    Case(Attention(), (Q, KV, KV, MASK), ("!!!!", "!!!!", "!!!k", "!!")),
-    Case(Rope(), ROPE, ("k!k!", "k!k!", "!!", "!!", "!"), {0: ("sum",), 1: ("sum",)}),
+    Case(Attention(), (Q, KV, KV), ("kkk!", "kk!!", "kk!k")),
+    Case(Attention(), (Q, KV, KV, MASK), ("kkk!", "kk!!", "kk!k", "k!")),
+    Case(Rope(), ROPE, ("kkk!", "kkk!", "!!", "!!", "k"), {0: ("sum",), 1: ("sum",)}),
 )  # fmt: skip
 
 

@@ -68,6 +68,7 @@ class Rope(Op):
                 ctx.error(f"'{name}' must be of {rotated[0][1].dtype}, as 'q', or of f32, got {t.dtype}", "cast it")
             equal_extents(ctx, f"the widths of 'q' and '{name}'", width, t.shape[-1])
             whole_axis(ctx, name, t, 0, "gathered")
+            whole_axis(ctx, name, t, 1, "rotated")
         equal_extents(ctx, "the positions of both caches", caches[0][1].shape[0], caches[1][1].shape[0])
         if not positions.dtype.is_integer:
             ctx.error(f"'pos_ids' must be of integers, got {positions.dtype}", 'cast it, tf.cast(pos_ids, "i32")')
@@ -79,11 +80,10 @@ def _rotated(
     ctx: TypeContext, name: str, t: TensorType, caches: Sequence[tuple[str, TensorType]], positions: TensorType
 ) -> TensorType:
     labels = tuple(range(t.rank))
-    length, width = t.rank - 3, t.rank - 1
     operands = (
         Placed(name, t, labels),
-        *(Placed(n, cache, (None, width)) for n, cache in caches),
-        Placed("pos_ids", positions, _along(positions.shape, length)),
+        *(Placed(n, cache, (None, None)) for n, cache in caches),
+        Placed("pos_ids", positions, _along(positions.shape, t.rank - 3)),
     )
     storage = merge_storage(ctx, [operand.type for operand in operands])
     layout = propagate(ctx, operands, labels, t.shape, storage, partial_rule=_linear)

@@ -157,7 +157,6 @@ def test_unsplit_factors_do_not_matter():
             r"\(4 @ w, 16\) against \(16, 4 @ w\)",
         ),
         (placed((64,), Placed(4, (W,)), 16), placed((64,), Placed(4, (QUAD,)), 16), "placed differently"),
-        (placed((64,), Placed(4, (W,)), 16), var((64,), storage="rmem"), "placed differently"),
         (placed((64, 1), Placed(4, (W,)), 16, 1), placed((64,), Placed(4, (W,)), 16), "'w' splits two axes"),
         (
             placed((4,), Placed(4, (W,))),
@@ -179,6 +178,14 @@ def test_placements_that_do_not_fit_are_refused_with_a_remedy(a, b, words):
     with pytest.raises(VerifyError, match=words) as caught:
         binary(K.ADD, a, b)
     assert "tf.reshard" in caught.value.remedy
+
+
+def test_a_replicated_operand_contributes_nothing():
+    split = placed((64,), Placed(4, (W,)), 16)
+    whole = ShardLayout(Layout((64,), (1,)), (Broadcast(),) * 3, THREADS)
+    for other in (var((64,), storage="rmem", layout=whole), var((64,), storage="rmem")):
+        assert binary(K.ADD, split, other).type == binary(K.ADD, other, split).type == split.type
+        assert call(Where(), binary(K.LT, other, other), split, other).type == split.type
 
 
 def test_placements_that_straddle_axes_pass_where_all_operands_have_them():

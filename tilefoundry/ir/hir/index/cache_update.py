@@ -50,7 +50,7 @@ class CacheUpdate(Op):
         for name, operand in (("cache", t), ("new", n)):
             whole_axis(ctx, name, operand, 1, "written in parts")
         operands = (Placed("cache", t, (0, 1, 2, 3)), Placed("new", n, (0, None, 2, 3)))
-        propagate(ctx, operands, (0, 1, 2, 3), t.shape, merge_storage(ctx, (t, n)), partial_rule=uniform)
+        propagate(ctx, operands, (0, 1, 2, 3), t.shape, merge_storage(ctx, (t, n)), partial_rule=uniform, alike=True)
         return t
 
 

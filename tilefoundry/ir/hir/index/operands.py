@@ -52,5 +52,5 @@ def row_update(ctx: TypeContext, dst: Expr | int, index: Expr | int, src: Expr |
         whole_axis(ctx, name, operand, k, "written in parts")
     labels = tuple(None if k == axis else k for k in range(t.rank))
     operands = (Placed("dst", t, labels), Placed("index", i, (None,)), Placed("src", s, labels))
-    propagate(ctx, operands, labels, t.shape, merge_storage(ctx, (t, i, s)))
+    propagate(ctx, operands, labels, t.shape, merge_storage(ctx, (t, i, s)), alike=True)
     return identity_type(ctx, t, ())

@@ -91,7 +91,6 @@ def test_where_gathered_elements_lie(x, i, dim, attrs):
         (lambda: call(Gather(1), value((N, 3)), index((M, 2))), "cannot prove that the extent of 'index' along axis 0"),
         (lambda: call(Gather(1), value((5, 3)), index((5,))), "'index' must have rank 2"),
         (lambda: call(Gather(1), held((8, 4), ROW, 4), index((4, 4), WARPS, 4)), "axis 0 of 'x' is split"),
-        (lambda: call(Gather(1), held((8, 4), ROW, 4), index((8, 4), 8, WARPS)), "placed differently"),
         (lambda: call(Gather(1), ALL, index((8, 4), 8, 4, states=((W, SUM),))), "cannot pass through"),
         (lambda: call(Gather(1), dynamic(ALL), index((8, 4), ROW, 4)), "Dynamic"),
         (lambda: call(Gather(1), ALL, dynamic(index((8, 4), ROW, 4))), "Dynamic"),
@@ -101,3 +100,9 @@ def test_where_gathered_elements_lie(x, i, dim, attrs):
 def test_what_does_not_fit_is_refused(make, words):
     with pytest.raises((VerifyError, TypeError), match=words):
         make()
+
+
+def test_what_one_operand_splits_and_the_other_holds_whole_is_split():
+    t = call(Gather(1), held((8, 4), ROW, 4), index((8, 4), 8, WARPS)).type
+    assert t.layout.shape == held((8, 4), ROW, WARPS).type.layout.shape
+    assert t.layout.attrs == held((8, 4), ROW, WARPS).type.layout.attrs

@@ -64,5 +64,5 @@ class ScatterAdd(Op):
                 for name, operand in operands:
                     whole_axis(ctx, name, operand, axis, "written in parts")
         storage = merge_storage(ctx, (t, i, s))
-        propagate(ctx, [Placed(name, o, tuple(labels)) for name, o in operands], labels, t.shape, storage)
+        propagate(ctx, [Placed(name, o, tuple(labels)) for name, o in operands], labels, t.shape, storage, alike=True)
         return identity_type(ctx, t, ())

@@ -9,6 +9,7 @@ from tilefoundry.ir.core.op import TypeContext
 from tilefoundry.ir.dims.normal_form import dim_equal
 from tilefoundry.ir.hir.common import merge_storage
 from tilefoundry.ir.hir.elementwise.identity import identity_type
+from tilefoundry.ir.hir.movement import is_split
 from tilefoundry.ir.hir.propagate import Placed, propagate
 from tilefoundry.ir.shard import format_int_tuple
 from tilefoundry.ir.types import DType, TensorType
@@ -32,4 +33,11 @@ def scaled_type(ctx: TypeContext, x: TensorType, parameters: Sequence[tuple[str,
     labels = tuple(range(x.rank))
     operands = (Placed("x", x, labels), *(Placed(name, t, labels[axis:]) for name, t in parameters))
     propagate(ctx, operands, labels, x.shape, storage)  # refuses parameters that are placed otherwise
+    for name, t in parameters:
+        for k in range(axis, x.rank):
+            if is_split(t, k - axis) and not is_split(x, k):
+                ctx.error(
+                    f"axis {k - axis} of '{name}' is split over the mesh, and axis {k} of 'x' is not",
+                    f"tf.reshard '{name}', so that each unit holds all of it",
+                )
     return replace(identity_type(ctx, x, ()), storage=storage)

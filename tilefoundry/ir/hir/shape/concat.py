@@ -54,7 +54,8 @@ class Concat(Op):
         shape = tuple(total if k == axis else e for k, e in enumerate(first.shape))
         storage = merge_storage(ctx, types)
         operands = [Placed(name, t, labels) for name, t in zip(names, types, strict=True)]
-        return TensorType(shape, dtype, propagate(ctx, operands, labels, shape, storage, partial_rule=uniform), storage)
+        layout = propagate(ctx, operands, labels, shape, storage, partial_rule=uniform, alike=True)
+        return TensorType(shape, dtype, layout, storage)
 
 
 def joined_operands(ctx: TypeContext, xs: Sequence[Expr | int]) -> tuple[list[str], list[TensorType]]:

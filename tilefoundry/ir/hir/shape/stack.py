@@ -48,4 +48,5 @@ class Stack(Op):
         storage = merge_storage(ctx, types)
         operands = [Placed(name, t, own) for name, t in zip(names, types, strict=True)]
         labels = (*own[:axis], None, *own[axis:])
-        return TensorType(shape, dtype, propagate(ctx, operands, labels, shape, storage, partial_rule=uniform), storage)
+        layout = propagate(ctx, operands, labels, shape, storage, partial_rule=uniform, alike=True)
+        return TensorType(shape, dtype, layout, storage)
