@@ -157,13 +157,13 @@ class Engine:
                 f"child '{target.child}' has weights, and none are read here",
                 remedy="read them with module.load(resource), and call what it returns with activations alone",
             )
-        if self.ctx.exact:
-            raise EvalError(f"child '{target.child}' evaluates in declared precision only", remedy='leave "f64" out')
         units = self.ctx.units
         if units is not None:
             named = zip(target.activations, values, node.args, strict=True)
             values = tuple(collected(units, v, arg, f"activation '{n}'") for n, v, arg in named)
-        return children[target.child](*values)
+        if not self.ctx.exact and self.ctx.options.mesh is None:
+            return children[target.child](*values)
+        return children[target.child](*values, options=self.ctx.options)
 
     def initial(self, var: Var, init: Expr) -> Value:
         """What a loop carries first; a copy where the loop writes into it."""

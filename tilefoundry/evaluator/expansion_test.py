@@ -12,8 +12,11 @@ from tilefoundry.diagnostics import EvalError
 from tilefoundry.dsl import ConstTensor, DimVar, DimVarRangePat, Mesh, P, ReduceKind, Tensor, Topology, tf, tile
 from tilefoundry.evaluator import evaluate
 from tilefoundry.evaluator.expansion import asks_for_units
+from tilefoundry.evaluator.placement import placement_of
 from tilefoundry.evaluator.testing import assert_same
+from tilefoundry.evaluator.units import Units
 from tilefoundry.ir.shard import Dynamic, Layout, ShardLayout, Split
+from tilefoundry.ir.types import DType, TensorType
 from tilefoundry.python import func, module
 
 G, N = DimVar("G", 1, 100), DimVar("N", 1, 1000)
@@ -93,19 +96,13 @@ def test_elements_that_nobody_owns() -> None:
         with Mesh(("cta",), (4,), ("c",)) as c:
             return tf.reshard(x + tf.cast(c.c, "f32"), (N, 2), "gmem")
 
-    @func(topologies=(Topology("cta", 4),))
-    def g(x: Tensor[(8, 2), "f32", UNKNOWN]) -> Tensor[(8, 2), "f32"]:
-        with Mesh(("cta",), (4,), ("c",)) as c:
-            y = tf.full_like(x, 0.0)
-            return tf.insert_slice(tf.reshard(y, (8, 2), "gmem"), x[0:1, :], (c.c, 0))
-
     assert_same(evaluate(f, torch.zeros(8, 2)), torch.arange(8).div(2, rounding_mode="floor").float().repeat(2, 1).T)
     with pytest.raises(
         EvalError, match="mode 0 of extent 9 does not divide among 4 units: the last 1 element.* nobody"
     ):
         evaluate(f, torch.zeros(9, 2))
     with pytest.raises(EvalError, match="placement is Dynamic"):
-        evaluate(g, torch.zeros(8, 2))
+        placement_of(Units([CTAS], int), TensorType((8, 2), DType.f32, UNKNOWN), (8, 2), int)
 
 
 def test_variants() -> None:

@@ -17,8 +17,13 @@ from tilefoundry.ir.types import TensorType
 _NAMES = {value: key for key, value in TORCH.items()}
 
 
-def check_inputs(function: Function, inputs: tuple[object, ...], device: torch.device | None) -> list[torch.Tensor]:
+def check_inputs(
+    function: Function, inputs: tuple[object, ...], device: torch.device | None, *, widened: bool = False
+) -> list[torch.Tensor]:
     """The inputs as tensors: a Python number of the declared kind serves as a rank-0 input.
+
+    Args:
+        widened: floats may also come in f64, whatever is declared.
 
     Raises:
         EvalError: wrong number, kind, dtype, rank or extent; more than one device.
@@ -39,10 +44,10 @@ def check_inputs(function: Function, inputs: tuple[object, ...], device: torch.d
             remedy="move them to one device; nothing is moved silently",
         )
     chosen = next(iter(devices.values()), torch.device("cpu"))
-    return [_check(function, p, x, chosen) for p, x in zip(function.params, inputs, strict=True)]
+    return [_check(function, p, x, chosen, widened) for p, x in zip(function.params, inputs, strict=True)]
 
 
-def _check(function: Function, param: Var, value: object, device: torch.device) -> torch.Tensor:
+def _check(function: Function, param: Var, value: object, device: torch.device, widened: bool) -> torch.Tensor:
     where = f"'{function.name}': input '{param.name}'"
     declared = param.type
     if not isinstance(declared, TensorType):
@@ -56,7 +61,9 @@ def _check(function: Function, param: Var, value: object, device: torch.device) 
         )
     if not isinstance(value, torch.Tensor):
         raise EvalError(f"{where}: expected a torch.Tensor of {declared.dtype}, got {type(value).__name__}")
-    if value.dtype != torch_dtype(declared.dtype):
+    if value.dtype != torch_dtype(declared.dtype) and not (
+        widened and declared.dtype.is_float and value.dtype == torch.float64
+    ):
         raise EvalError(
             f"{where}: expected dtype {declared.dtype}, got {_NAMES.get(value.dtype, value.dtype)}",
             remedy=f"convert it: x.to({torch_dtype(declared.dtype)})",
