@@ -21,6 +21,8 @@ AWAITING_LOWERING: frozenset[str] = frozenset(
         "index/scatter_add.py",
         "reduce/argmax.py",
         "reduce/argmin.py",
+        "matrix/mma_sm80.py",
+        "matrix/wgmma_sm90.py",
         "reduce/cumsum.py",
         "reduce/quant.py",
         "reduce/sort.py",

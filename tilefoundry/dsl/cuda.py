@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 
 from tilefoundry.diagnostics import LookupNameError, WrongValueError
-from tilefoundry.ir.tir.atoms import ATOMS, MmaAtom
+from tilefoundry.ir.atoms import ATOMS, MmaAtom
 
 
 def atom(op: str | MmaAtom) -> MmaAtom:

@@ -27,6 +27,8 @@ from tilefoundry.evaluator.index.index_copy import index_copy
 from tilefoundry.evaluator.index.index_select import index_select
 from tilefoundry.evaluator.index.scatter_add import scatter_add
 from tilefoundry.evaluator.matrix.matmul import matmul
+from tilefoundry.evaluator.matrix.mma_sm80 import mma_sm80
+from tilefoundry.evaluator.matrix.wgmma_sm90 import wgmma_sm90
 from tilefoundry.evaluator.norm.layer_norm import layer_norm
 from tilefoundry.evaluator.norm.rms_norm import rms_norm
 from tilefoundry.evaluator.norm.softmax import softmax
@@ -88,6 +90,7 @@ EVALUATORS: dict[type[Op], Evaluator] = {
     hir.Local: local,
     hir.MatMul: matmul,
     hir.MeshCoordinate: mesh_coordinate,
+    hir.MmaSm80: mma_sm80,
     hir.Pad: pad,
     hir.Quant: quant,
     hir.RMSNorm: rms_norm,
@@ -112,6 +115,7 @@ EVALUATORS: dict[type[Op], Evaluator] = {
     hir.TupleGetItem: tuple_get_item,
     hir.Unary: unary,
     hir.Unsqueeze: unsqueeze,
+    hir.WgmmaSm90: wgmma_sm90,
     hir.Where: where,
     hir.Zeros: zeros,
 }

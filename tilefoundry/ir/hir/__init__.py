@@ -24,6 +24,8 @@ from tilefoundry.ir.hir.index.index_select import IndexSelect
 from tilefoundry.ir.hir.index.scatter_add import ScatterAdd
 from tilefoundry.ir.hir.kinds import BinaryKind, ReduceKind, UnaryKind
 from tilefoundry.ir.hir.matrix.matmul import MatMul
+from tilefoundry.ir.hir.matrix.mma_sm80 import MmaSm80
+from tilefoundry.ir.hir.matrix.wgmma_sm90 import WgmmaSm90
 from tilefoundry.ir.hir.norm.layer_norm import LayerNorm
 from tilefoundry.ir.hir.norm.rms_norm import RMSNorm
 from tilefoundry.ir.hir.norm.softmax import Softmax
@@ -83,6 +85,7 @@ __all__ = [
     "Local",
     "MatMul",
     "MeshCoordinate",
+    "MmaSm80",
     "Pad",
     "Quant",
     "RMSNorm",
@@ -110,6 +113,7 @@ __all__ = [
     "Unary",
     "UnaryKind",
     "Unsqueeze",
+    "WgmmaSm90",
     "Where",
     "Zeros",
     "derive_output_shard_layout",

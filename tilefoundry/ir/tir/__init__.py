@@ -1,6 +1,6 @@
 """TIR: statements over tensors that have a place, with explicit copies and barriers."""
 
-from tilefoundry.ir.tir.atoms import ATOMS, Fragment, MmaAtom
+from tilefoundry.ir.atoms import ATOMS, Fragment, MmaAtom
 from tilefoundry.ir.tir.items import Binding, Item, fold, items_within, unfold
 from tilefoundry.ir.tir.ops.base import EffectOp, ValueOp
 from tilefoundry.ir.tir.ops.copy_async import CopyAsync, CpAsyncCommit, CpAsyncWait

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from enum import Enum
 
+from tilefoundry.ir.atoms import MmaAtom
 from tilefoundry.ir.core.expr import Call, Constant, Expr, Tuple, Var
 from tilefoundry.ir.core.op import Op
 from tilefoundry.ir.dims import DimVar, is_dim_expr
 from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.shard import Mesh
-from tilefoundry.ir.tir.atoms import MmaAtom
 from tilefoundry.ir.tir.items import Binding, unfold
 from tilefoundry.ir.tir.ops.memory import TensorView
 from tilefoundry.ir.tir.prim_func import PrimFunction

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from tilefoundry.diagnostics import WrongTypeError
+from tilefoundry.ir.atoms import Fragment, MmaAtom
 from tilefoundry.ir.core.expr import Expr
 from tilefoundry.ir.core.op import ParamDef, TypeContext, register_op
 from tilefoundry.ir.dims.normal_form import dim_equal
 from tilefoundry.ir.shard import ShardLayout
-from tilefoundry.ir.tir.atoms import Fragment, MmaAtom
 from tilefoundry.ir.tir.ops.base import EffectOp
 from tilefoundry.ir.tir.ops.rules import tensor, written
 from tilefoundry.ir.types import StorageKind, TensorType
