@@ -90,3 +90,22 @@ class Reductions:
                 tf.reshard(tf.reduce(r > 1.0, (0,), True, ReduceKind.ANY), (1, 32 @ t.l, 2), "gmem"),
                 tf.reshard(tf.reduce(r > 0.0, (1,), False, ReduceKind.ALL), (2 @ t.w, 32), "gmem"),
             )
+
+
+I = Tensor[(64,), "i64"]
+
+
+@module(entry="searches", target=TARGET, topologies=TOPOLOGIES)
+class Searches:
+    """Where extrema are: along rows that a thread holds, and along columns that it holds."""
+
+    @func
+    def searches(x: Tensor[(64, 32), "f32"], y: Tensor[(64, 8), "i32"]) -> tuple[I, I, I]:
+        with Mesh(("thread",), (64,), ("t",)) as t:
+            r = tf.reshard(x, (64 @ t.t, 32), "rmem")
+            n = tf.reshard(y, (64 @ t.t, 8), "rmem")
+            return (
+                tf.reshard(tf.argmax(r), (64 @ t.t,), "gmem"),
+                tf.reshard(tf.argmin(r, axis=1), (64 @ t.t,), "gmem"),
+                tf.reshard(tf.argmax(n), (64 @ t.t,), "gmem"),
+            )

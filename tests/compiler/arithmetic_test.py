@@ -64,6 +64,16 @@ def test_reduce_kinds() -> None:
     assert torch.equal(every, (x > 0).all(1)) and not every[0] and every[1]
 
 
+def test_searches() -> None:
+    kernel = tilefoundry.jit(programs.Searches, target="cpu")
+    x, y = torch.randint(-9, 9, (64, 32)).float(), torch.randint(-3, 3, (64, 8), dtype=torch.int32)
+    x[0, 5] = x[0, 9] = float("nan")
+    x[1], y[1] = -float("inf"), -(2**31)
+    for value, expected in zip(kernel(x, y), tilefoundry.evaluate(programs.Searches, x, y), strict=True):
+        assert torch.equal(value, expected)
+    assert kernel(x, y)[0][:2].tolist() == [5, 0]
+
+
 def test_every_kind_has_a_functor() -> None:
     assert set(BINARY) == set(BinaryKind)
     assert set(UNARY) == set(UnaryKind) - {UnaryKind.CAST}

@@ -243,7 +243,7 @@ def no_lowering() -> Module:
     return P
 
 
-def no_lowering_of_a_scalar() -> Module:
+def scalar_of_a_global_tensor() -> Module:
     @module(entry="f", target=TARGET, topologies=LEVELS)
     class P:
         @func
@@ -286,7 +286,7 @@ def replicated_beside_split() -> Module:
 TABLE: list[tuple[Build, str, str]] = [
     (replicated_beside_split, "cannot be read element by element", "the same factors"),
     (no_lowering, "tf.cumsum cannot be compiled yet", "tilefoundry.evaluate"),
-    (no_lowering_of_a_scalar, "tf.argmax cannot be compiled yet", "tilefoundry.evaluate"),
+    (scalar_of_a_global_tensor, "expected a value in registers, got", "tf.reshard(x, <layout"),
     (composition_in_shared, "expected a value in registers, got a value in smem", "tf.reshard(x, <layout"),
     (elementwise_in_shared, "expected a value in registers, got a value in smem", "tf.reshard(x, <layout"),
     (product_of_registers, "expected a tile in shared memory", "'smem'"),

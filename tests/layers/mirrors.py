@@ -19,8 +19,6 @@ AWAITING_LOWERING: frozenset[str] = frozenset(
         "index/index_copy.py",
         "index/index_select.py",
         "index/scatter_add.py",
-        "reduce/argmax.py",
-        "reduce/argmin.py",
         "matrix/mma_sm80.py",
         "matrix/wgmma_sm90.py",
         "reduce/cumsum.py",
