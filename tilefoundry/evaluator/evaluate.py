@@ -18,6 +18,7 @@ from tilefoundry.ir.core.expr import Call, Var
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.loaded import LoadedModule
 from tilefoundry.ir.core.module import Module
+from tilefoundry.ir.elaborate import Elaborator
 from tilefoundry.ir.shard import Mesh
 from tilefoundry.ir.traverse import free_variables, post_order
 from tilefoundry.ir.variants import variant_for
@@ -109,7 +110,7 @@ def run_function(
     if where is None:
         where = tensors[0].device if tensors else torch.device("cpu")
     extents = bind_extents(function, tensors)
-    function = variant_for(function, extents)
+    function = Elaborator().without_calls(variant_for(function, extents))
     check_served(function, extents)
     body = function.body
     if body is None:

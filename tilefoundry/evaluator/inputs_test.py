@@ -5,7 +5,7 @@ import torch
 
 from tilefoundry.diagnostics import EvalError
 from tilefoundry.evaluator import evaluate
-from tilefoundry.ir.core import Function, Var
+from tilefoundry.ir.core import Call, Function, Var
 from tilefoundry.ir.dims import DimVar
 from tilefoundry.ir.hir import BinaryKind, Zeros
 from tilefoundry.ir.samples import binary, call
@@ -49,3 +49,10 @@ def test_an_affine_extent_tells_its_dim_var(shapes, result, given, expected):
 def test_what_has_no_solution_is_refused(shapes, given, words):
     with pytest.raises(EvalError, match=words):
         evaluate(program(*shapes, result=(M,)), *(torch.zeros(g) for g in given))
+
+
+def test_a_call_that_was_built_by_hand_is_elaborated():
+    x, y = Var("x", make_tensor_type((N,), "f32")), Var("y", make_tensor_type((4,), "f32"))
+    double = Function("double", (x,), binary(BinaryKind.ADD, x, x), x.type)
+    f = Function("f", (y,), Call(double, (Call(double, (y,)),)), y.type)
+    assert evaluate(f, torch.ones(4)).tolist() == [4.0] * 4

@@ -81,17 +81,21 @@ class Parser:
         raise VerifyError(message, span=self.source.span(node), remedy=remedy)
 
     @contextmanager
-    def located(self, node: ast.AST) -> Iterator[None]:
-        """Turns what the IR's constructors and type rules refuse into a VerifyError at `node`."""
+    def located(self, node: ast.AST, remedy: str | None = None) -> Iterator[None]:
+        """Turns what the IR's constructors and type rules refuse into a VerifyError at `node`.
+
+        Args:
+            remedy: for a refusal that has none of its own.
+        """
         try:
             yield
-        except VerifyError as error:
-            located = error.at(self.source.span(node))
-            if located is error:
-                raise
-            raise located from error
         except TileFoundryError as error:
-            raise VerifyError(error.message, span=error.span or self.source.span(node), remedy=error.remedy) from error
+            located = isinstance(error, VerifyError) and error.span is not None
+            if located and (error.remedy is not None or remedy is None):
+                raise
+            kind = type(error) if isinstance(error, VerifyError) else VerifyError
+            span = error.span or self.source.span(node)
+            raise kind(error.message, span=span, remedy=error.remedy or remedy) from error
         except (TypeError, ValueError, ArithmeticError) as error:
             raise VerifyError(
                 str(error),
@@ -148,15 +152,10 @@ class Parser:
 
     def call(self, node: ast.AST, target: CallTarget, args: tuple[Expr | int, ...]) -> Call:
         """A typed call written at `node`."""
-        try:
-            with self.located(node):
-                return Call(target, args, metadata=self.metadata(node))
-        except VerifyError as error:
-            if error.remedy is not None or not isinstance(target, Op):
-                raise
-            rule = re.split(r"\.\s", type(target).__doc__ or "", maxsplit=1)[0]
-            remedy = f"tf.{target.op_name} gives: {' '.join(rule.split())}"
-            raise VerifyError(error.message, span=error.span, remedy=remedy) from error
+        rule = re.split(r"\.\s", type(target).__doc__ or "", maxsplit=1)[0]
+        remedy = f"tf.{target.op_name} gives: {' '.join(rule.split())}" if isinstance(target, Op) else None
+        with self.located(node, remedy):
+            return Call(target, args, metadata=self.metadata(node))
 
     def bind(self, name: str, value: object) -> None:
         """Gives a local name a value; a run-time value without a name takes this one."""
