@@ -43,7 +43,7 @@ def structurally_equal(a: object, b: object) -> bool:
 def first_difference(a: object, b: object) -> str | None:
     """Where two Modules, functions, statements or expressions first differ, as a path and both values; None if nowhere.
 
-    A value that is used twice differs from two equal values. Of Modules, the effective target and topologies of the two
+    A value of HIR that is used twice differs from two equal values. Of Modules, the effective target and topologies of the two
     that are given count, and what their children declare; `Module.metadata` does not. Methods are compared by code.
     """
     try:
@@ -76,7 +76,7 @@ def _compare(path: str, a: object, b: object) -> None:
     elif isinstance(a, Function) and isinstance(b, Function):
         _functions(path, a, b)
     else:
-        _Walk().value(path, a, b)
+        _Walk(sharing=isinstance(a, Expr)).value(path, a, b)
 
 
 def _modules(path: str, a: Module, b: Module, root: bool = False) -> None:
@@ -96,7 +96,7 @@ def _modules(path: str, a: Module, b: Module, root: bool = False) -> None:
         if isinstance(own, Function) and isinstance(other, Function):
             _functions(f"{here}: ", own, other)
         else:
-            _Walk().value(f"{here}: '{own.name}'", own, other)
+            _Walk(sharing=False).value(f"{here}: '{own.name}'", own, other)
     _pairwise(f"{here}: children", [m.name for m in a.modules], [m.name for m in b.modules])
     for child, other_child in zip(a.modules, b.modules, strict=True):
         _modules(f"{here}: ", child, other_child)
@@ -153,7 +153,8 @@ def _functions(path: str, a: Function, b: Function, is_variant: bool = False) ->
 class _Walk:
     """Compares what one function, kernel or expression holds, without recursion over expressions: they are deep."""
 
-    def __init__(self) -> None:
+    def __init__(self, sharing: bool = True) -> None:
+        self._sharing = sharing  # in TIR, values are named by statements: an expression is what it says, each time
         self._there: dict[int, Expr] = {}
         self._back: dict[int, Expr] = {}
         self._seen: set[tuple[int, int]] = set()
@@ -210,7 +211,7 @@ class _Walk:
             return self._dims(path, x, y)
         if type(x) is not type(y):
             _differ(path, x, y)
-        is_value = isinstance(x, (Call, GridRegionExpr, Var))
+        is_value = isinstance(x, (Call, GridRegionExpr, Var) if self._sharing else Var)
         if is_value and (self._there.setdefault(id(x), y) is not y or self._back.setdefault(id(y), x) is not x):
             _differ(f"{path}: which value is used", x, y)
         match x, y:
@@ -230,7 +231,9 @@ class _Walk:
                 return self._operands(f"{where}: operand", x.args, y.args)
             case GridRegionExpr(), GridRegionExpr():
                 return self._loops(_place(path, x), x, y)
-        _differ(path, x, y)
+        # the expressions that only TIR has: by their fields
+        names = [f.name for f in dataclasses.fields(x) if f.name not in ("type", "metadata")]  # type: ignore[arg-type]
+        return [(f"{path}.{name}", getattr(x, name), getattr(y, name)) for name in names]
 
     def _variables(self, path: str, x: Var, y: Var) -> None:
         self.value(f"{path}: name", (x.name, binding_name(x) or x.name), (y.name, binding_name(y) or y.name))

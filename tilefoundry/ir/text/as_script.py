@@ -10,10 +10,11 @@ from tilefoundry.ir.core.expr import Call
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.text.script.program import ScriptPrinter, authored_names
+from tilefoundry.ir.tir import PrimFunction
 from tilefoundry.ir.traverse import post_order
 
 
-def as_script(fn_or_mod: Function | Module, module: Module | None = None, options: None = None) -> str:
+def as_script(fn_or_mod: Function | PrimFunction | Module, module: Module | None = None, options: None = None) -> str:
     """A program as Python source that makes the same program again when it is imported.
 
     What the source makes is structurally equal to what was given (see `tilefoundry.ir.structurally_equal`): types,
@@ -23,9 +24,9 @@ def as_script(fn_or_mod: Function | Module, module: Module | None = None, option
     owner, with the target and the topologies that it has from it.
 
     Args:
-        fn_or_mod: a Function or a Module of HIR.
-        module: the Module that a function belongs to: its target, topologies and the children that the function calls
-            are printed with it.
+        fn_or_mod: a Function, a kernel or a Module.
+        module: the Module that it belongs to: its target, topologies and the children that the function calls (of a
+            kernel, all kernels) are printed with it.
         options: none are known; for callers that pass options everywhere.
 
     Raises:
@@ -37,11 +38,15 @@ def as_script(fn_or_mod: Function | Module, module: Module | None = None, option
         raise WrongTypeError(f"as_script: no options are known, got {options!r}", remedy="leave them out")
     if module is not None and not isinstance(module, Module):
         raise WrongTypeError(f"as_script: expected a Module as module, got {module!r}")
+    if isinstance(fn_or_mod, PrimFunction) and module is None:
+        printer = ScriptPrinter(authored_names(fn_or_mod))
+        printer.kernel(fn_or_mod)
+        return printer.script()
     if isinstance(fn_or_mod, Function) and module is None and not (fn_or_mod.variants or fn_or_mod.converters):
         printer = ScriptPrinter(authored_names(fn_or_mod))
         printer.function(fn_or_mod)
         return printer.script()
-    if isinstance(fn_or_mod, Function):
+    if isinstance(fn_or_mod, (Function, PrimFunction)):
         fn_or_mod = _alone(fn_or_mod, module)
     if not isinstance(fn_or_mod, Module):
         raise WrongTypeError(
@@ -52,7 +57,7 @@ def as_script(fn_or_mod: Function | Module, module: Module | None = None, option
     return printer.script()
 
 
-def _alone(function: Function, module: Module | None) -> Module:
+def _alone(function: Function | PrimFunction, module: Module | None) -> Module:
     """The Module that has nothing but one function, and what that needs."""
     if module is None:
         return Module(function.name, (function,), function.name)
@@ -61,6 +66,9 @@ def _alone(function: Function, module: Module | None) -> Module:
             f"as_script: module '{module.name}' does not hold function '{function.name}'",
             remedy="give the Module that holds it",
         )
+    if isinstance(function, PrimFunction):
+        kernels = tuple(f for f in module.functions if isinstance(f, PrimFunction))
+        return replace(module, functions=kernels, entry=function.name, modules=(), methods={})
     bodies = [part.body for part in (function, *function.variants) if part.body is not None]
     called = {e.target.child for e in post_order(*bodies) if isinstance(e, Call) and isinstance(e.target, ChildEntry)}
     return replace(

@@ -18,8 +18,11 @@ from tilefoundry.ir.hir.grid_region import GridRegionExpr
 from tilefoundry.ir.text.values import ValuePrinter
 from tilefoundry.ir.text.walk import Walk, inside_of, is_dim, is_inline, notes_of
 from tilefoundry.ir.tir.items import unfold
+from tilefoundry.ir.tir.prim_func import PrimFunction
 from tilefoundry.ir.tir.stmt import Stmt
+from tilefoundry.ir.tir.symbols import ShapeOf, SymbolRef
 from tilefoundry.ir.traverse import FreeVars
+from tilefoundry.target import Target
 
 
 class CanonicalPrinter(Walk):
@@ -57,7 +60,7 @@ class CanonicalPrinter(Walk):
 
     def reference(self, expr: Expr) -> str:
         """How other text refers to an expression; printed first where that has not been done."""
-        if isinstance(expr, (Constant, DimVar)) or is_dim(expr):
+        if isinstance(expr, (Constant, DimVar, ShapeOf, SymbolRef)) or is_dim(expr):
             return self._inline(expr)
         if id(expr) not in self._names:
             self.block((expr,))
@@ -66,6 +69,10 @@ class CanonicalPrinter(Walk):
     def _inline(self, expr: Expr) -> str:
         if isinstance(expr, Constant):
             return f"Constant({expr.value!r}, {self.values.type(expr.type)})"
+        if isinstance(expr, ShapeOf):
+            return f"ShapeOf({self.reference(expr.param)}, {expr.axis})"
+        if isinstance(expr, SymbolRef):
+            return f"SymbolRef({self.values.value((expr.name, *expr.nested))})"
         return self.values.dim(expr)
 
     def operand(self, operand: Expr | int) -> str:
@@ -166,19 +173,24 @@ class CanonicalPrinter(Walk):
         self._names = around
 
     def definition(self, definition: object) -> None:
-        """Prints a kernel, or a statement of one, by the fields of its dataclass."""
+        """Prints a kernel, or a statement of one, by the fields of its dataclass; a kernel has names of its own."""
         if isinstance(definition, Function):
             self.function(definition)
             return
         if not dataclasses.is_dataclass(definition) or isinstance(definition, type):
             self.line(self.values.value(definition))
             return
+        around = self._names
+        if isinstance(definition, PrimFunction):
+            self._names = {}
         self.line(f"{type(definition).__name__}:")
         self._depth += 1
         for f in dataclasses.fields(definition):
             if f.compare:
                 self._field(f.name, getattr(definition, f.name))
         self._depth -= 1
+        if isinstance(definition, PrimFunction):
+            self._names = around
 
     def _field(self, name: str, value: object) -> None:
         parts = value if isinstance(value, tuple) else (value,)
@@ -186,6 +198,8 @@ class CanonicalPrinter(Walk):
             parts = tuple(unfold(value))  # bindings side by side, not one in another
         if isinstance(value, Op):
             self.line(f"{name} = {self._target(value)}")
+        elif isinstance(value, Target):  # of a kernel or host function; the Module's own is no part of its text
+            self.line(f"{name} = {value.canonical_text()}")
         elif all(isinstance(p, Expr) or type(p) is int for p in parts):
             # operands that are new here are printed first, on lines of their own
             self.line(f"{name} = ({', '.join([self.operand(p) for p in parts])})")

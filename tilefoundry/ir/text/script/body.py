@@ -14,7 +14,7 @@ from tilefoundry.ir.hir.grid_region import GridRegionExpr
 from tilefoundry.ir.shard import Mesh, Topology
 from tilefoundry.ir.text.script.analysis import Analysis, is_coordinate, is_index_value, scopes_of, unpacked
 from tilefoundry.ir.text.script.blocks import INDENT, LocalNames
-from tilefoundry.ir.text.script.expressions import Expressions
+from tilefoundry.ir.text.script.function_expressions import FunctionExpressions
 from tilefoundry.ir.text.script.names import GlobalNames, authored, fresh, is_name
 from tilefoundry.ir.text.script.parts import take_out
 from tilefoundry.ir.text.script.values import ScriptValues
@@ -46,7 +46,9 @@ class BodyPrinter(Walk):
         self.root = function.body
         self.analysis = Analysis(function.body)
         self.names = LocalNames(names, self.analysis, {param.name for param in function.params})
-        self.text = Expressions(self.analysis, self.names, lambda atom: ScriptValues(names, levels, atom), child)
+        self.text = FunctionExpressions(
+            self.analysis, self.names, lambda atom: ScriptValues(names, levels, atom), child
+        )
         self.values = self.text.values
         self._groups: list[int] = []  # how many meshes each open ``with`` opened
         self._mesh_names: dict[Mesh, str] = {}
@@ -137,7 +139,7 @@ class BodyPrinter(Walk):
         if others or (where and name is None):
             what = ", ".join(others) or "a schedule constraint on a value without name"
             raise ExtractError(f"{what} has no spelling in a script", remedy="remove the record before printing")
-        text = self.text.expression(expr)
+        text = self.text.call(expr)[0]
         if name is not None:
             if self.names.is_loop_variable(authored(name, "a value")):
                 self._apart([expr])

@@ -15,10 +15,12 @@ from tilefoundry.ir.structure import structurally_equal
 from tilefoundry.ir.text.module import canonical_module_text
 from tilefoundry.ir.text.script.blocks import INDENT
 from tilefoundry.ir.text.script.body import BodyPrinter
+from tilefoundry.ir.text.script.kernels import KernelPrinter
 from tilefoundry.ir.text.script.methods import Method, method_source
 from tilefoundry.ir.text.script.names import GlobalNames, authored, fresh, is_name
 from tilefoundry.ir.text.script.values import HeaderValues, ScriptValues, quoted
 from tilefoundry.ir.text.walk import notes_of
+from tilefoundry.ir.tir import Binding, For, MeshScope, PrimFunction, SymbolRef, items_within, unfold
 from tilefoundry.ir.traverse import post_order
 
 _WIDTH = 112  # of a signature in a class, so that it keeps to 120
@@ -37,6 +39,7 @@ class ScriptPrinter:
         self.names = GlobalNames(reserved)
         self._header = HeaderValues(self.names, (), lambda expr: str(expr))
         self._body: list[str] = []
+        self._kernels: dict[str, PrimFunction] = {}  # at the top of the script, by name
         self._classes: dict[str, list[tuple[Module, str]]] = {}  # of children, by what they mean
         self._parts: list[str] = []  # functions that other functions need
 
@@ -60,12 +63,15 @@ class ScriptPrinter:
         spellings = self._children(module, members)
         levels = module.effective_topologies() if root else module.topologies or ()
         for definition in module.functions:
-            if not isinstance(definition, Function):
+            if isinstance(definition, PrimFunction):
+                members += self._kernel_member(module, definition, levels)
+            elif isinstance(definition, Function):
+                members += self._member(definition, levels, spellings)
+            else:
                 raise ExtractError(
-                    f"kernel '{definition.name}' of module '{module.name}' has no spelling in a script",
-                    remedy="print the canonical text instead",
+                    f"'{definition.name}' of module '{module.name}' is of no kind that a script has",
+                    remedy="use functions and kernels",
                 )
-            members += self._member(definition, levels, spellings)
         for method_name, method in module.methods.items():
             members += ["", *self._method(method_source(module.name, method_name, method))]
         while members and not members[0]:
@@ -121,6 +127,50 @@ class ScriptPrinter:
             self.names.require(home, name, spelling)
         return list(method.lines)
 
+    # -- kernels
+
+    def kernel(self, kernel: PrimFunction) -> None:
+        """Prints a kernel that is in no class, after those that it names."""
+        if self._kernels.get(kernel.name) is kernel:
+            return
+        for callee in kernel.callees:
+            self.kernel(callee)
+        named = {callee.name for callee in kernel.callees}
+        self._kernels[kernel.name] = kernel
+        self._body += ["", "", *self._kernel(kernel, authored(kernel.name, "a kernel"), (), named)]
+
+    def _kernel_member(self, module: Module, kernel: PrimFunction, levels: tuple[Topology, ...]) -> list[str]:
+        """A kernel in a class; one that names kernels outside of it stands with them, and is a member by assignment."""
+        name = _member_name(kernel.name, "a kernel")
+        outside = [c for f in module.functions if isinstance(f, PrimFunction) for c in _callees(f)]
+        if kernel.callees or any(callee is kernel for callee in outside):
+            self.kernel(kernel)
+            return ["", f"{name} = {name}"]
+        return ["", *self._kernel(kernel, name, levels, {f.name for f in module.functions})]
+
+    def _kernel(self, kernel: PrimFunction, name: str, levels: tuple[Topology, ...], known: set[str]) -> list[str]:
+        def symbol(callee: SymbolRef) -> str:
+            if callee.nested or callee.name not in known:
+                raise ExtractError(
+                    f"kernel '{name}' names '{callee}', which it cannot call in a script",
+                    remedy="let it be a member of the same module, or one of its callees",
+                )
+            return callee.name
+
+        given: list[str] = []
+        if kernel.target is not None:
+            given.append(f"target={self._header.target(kernel.target)}")
+        if kernel.output_count != 1:
+            given.append(f"output_count={kernel.output_count}")
+        if kernel.aliases:
+            given.append(f"inplace={{{', '.join(f'{quoted(a)}: {quoted(b)}' for a, b in kernel.aliases)}}}")
+        decorator = f"@{self.names.imported('tilefoundry', 'prim_func')}"
+        types = ScriptValues(self.names, (), lambda expr: _no_atom(kernel.name, expr))
+        params = [f"{_parameter(p)}: {types.annotation(p.type, 'Tensor')}" for p in kernel.params]
+        body = KernelPrinter(kernel, self.names, levels, symbol).lines()
+        head = _head(name, params, "")
+        return [f"{decorator}({', '.join(given)})" if given else decorator, *head, *(INDENT + line for line in body)]
+
     # -- functions
 
     def function(self, function: Function) -> None:
@@ -156,22 +206,24 @@ class ScriptPrinter:
         extra = [n for n in notes_of(function.metadata) if not isinstance(n, BindingMetadata)]
         if extra:
             raise ExtractError(f"function '{function.name}' carries {type(extra[0]).__name__}, which has no spelling")
-        types = ScriptValues(self.names, (), lambda expr: _no_atom(function, expr))
-        params = []
-        for param in function.params:
-            if binding_name(param) not in (None, param.name):
-                raise ExtractError(f"parameter '{param.name}' of '{function.name}' carries another name")
-            marker = "ConstTensor" if param.is_const else "Tensor"
-            params.append(f"{_parameter(param, children)}: {types.annotation(param.type, marker)}")
-        result = types.type(function.return_type)
-        head = [f"def {name}({', '.join(params)}) -> {result}:"]
-        if len(head[0]) > _WIDTH:
-            head = [f"def {name}(", *(f"{INDENT}{param}," for param in params), f") -> {result}:"]
+        types = ScriptValues(self.names, (), lambda expr: _no_atom(function.name, expr))
+        params = [
+            f"{_parameter(p)}: {types.annotation(p.type, 'ConstTensor' if p.is_const else 'Tensor')}"
+            for p in function.params
+        ]
+        head = _head(name, params, f" -> {types.type(function.return_type)}")
         if function.body is None:
             body = ["pass"]
         else:
             body = BodyPrinter(function, self.names, levels, lambda child: _child(children, child), self._part).lines()
         return [*head, *(INDENT + line for line in body)]
+
+
+def _callees(kernel: PrimFunction) -> Iterator[PrimFunction]:
+    """The kernels outside of the Module that a kernel names, and those that these name."""
+    for callee in kernel.callees:
+        yield callee
+        yield from _callees(callee)
 
 
 def _member_name(name: str, what: str) -> str:
@@ -181,9 +233,15 @@ def _member_name(name: str, what: str) -> str:
     return authored(name, what)
 
 
-def _parameter(param: Var, children: Children | None) -> str:
-    in_class = children is not None
-    return _member_name(param.name, "a parameter") if in_class else authored(param.name, "a parameter")
+def _parameter(param: Var) -> str:
+    if binding_name(param) not in (None, param.name):
+        raise ExtractError(f"the parameter '{param.name}' carries another name", remedy="let it carry its own")
+    return _member_name(param.name, "a parameter")
+
+
+def _head(name: str, params: list[str], result: str) -> list[str]:
+    head = f"def {name}({', '.join(params)}){result}:"
+    return [head] if len(head) <= _WIDTH else [f"def {name}(", *(f"{INDENT}{p}," for p in params), f"){result}:"]
 
 
 def _child(children: Children | None, name: str) -> str:
@@ -192,8 +250,8 @@ def _child(children: Children | None, name: str) -> str:
     return children[name]
 
 
-def _no_atom(function: Function, expr: object) -> str:
-    raise ExtractError(f"an extent in the signature of '{function.name}' uses {expr!r}", remedy="use DimVars")
+def _no_atom(name: str, expr: object) -> str:
+    raise ExtractError(f"an extent in the signature of '{name}' uses {expr!r}", remedy="use DimVars")
 
 
 def _class_name(name: str) -> str:
@@ -201,7 +259,7 @@ def _class_name(name: str) -> str:
     return camel if is_name(camel) else "Child"
 
 
-def authored_names(*roots: Module | Function) -> set[str]:
+def authored_names(*roots: Module | Function | PrimFunction) -> set[str]:
     """Every name that authors gave to anything in these programs, and to what their methods read."""
     return {name for root in roots for name in _names_in(root)}
 
@@ -225,3 +283,13 @@ def _names_in(root: object) -> Iterator[str]:
                 yield from (expr.induction_var.name, *(v.name for v in expr.carried_args))
         for part in (*root.variants, *(converter for _, converter in root.converters)):
             yield from _names_in(part)
+    if isinstance(root, PrimFunction):
+        yield from (root.name, *(p.name for p in root.params), *(e.hidden_name for e in root.hidden_params))
+        for item in items_within(unfold(root.body)):
+            match item:
+                case Binding(var=var) | For(var=var):
+                    yield var.name
+                case MeshScope(binding=str() as opened):
+                    yield opened
+        for callee in root.callees:
+            yield from _names_in(callee)

@@ -13,10 +13,10 @@ from tilefoundry.ir.text.script.analysis import index_vars, is_index_value, move
 from tilefoundry.ir.types import TensorType
 
 if TYPE_CHECKING:
-    from tilefoundry.ir.text.script.expressions import Expressions
+    from tilefoundry.ir.text.script.function_expressions import FunctionExpressions
 
 
-def subscript(p: Expressions, op: Slice, call: Call) -> str | None:
+def subscript(p: FunctionExpressions, op: Slice, call: Call) -> str | None:
     """``x[...]``, or None where no subscript means this window."""
     x, starts = call.args
     if isinstance(x, (int, Constant)) or not isinstance(starts, Tuple) or not isinstance(x.type, TensorType):
@@ -34,7 +34,7 @@ def subscript(p: Expressions, op: Slice, call: Call) -> str | None:
     return f"{p.operands((x,), least=5)[0]}[{', '.join(parts)}]"
 
 
-def _axis(p: Expressions, op: Slice, axis: int, start: Dim, size: Dim, extent: Dim) -> str | None:
+def _axis(p: FunctionExpressions, op: Slice, axis: int, start: Dim, size: Dim, extent: Dim) -> str | None:
     if not (isinstance(start, int) or is_index_value(start)):
         return None
     stride = op.strides[axis]
@@ -57,7 +57,7 @@ def _axis(p: Expressions, op: Slice, axis: int, start: Dim, size: Dim, extent: D
     return f"{head}:{tail}" if stride == 1 else f"{head}:{tail}:{stride}"
 
 
-def window(p: Expressions, start: Dim, size: Dim) -> str | None:
+def window(p: FunctionExpressions, start: Dim, size: Dim) -> str | None:
     """``i`` or ``i + 4``, where `i` is the variable of a ``tile`` loop with this step; None if there is none."""
     for var in index_vars(start):
         block = next((b for b in p.names.blocks if b.variable is var), None)
@@ -72,7 +72,7 @@ def window(p: Expressions, start: Dim, size: Dim) -> str | None:
     return None
 
 
-def inserted(p: Expressions, op: InsertSlice, call: Call) -> str:
+def inserted(p: FunctionExpressions, op: InsertSlice, call: Call) -> str:
     """``tf.insert_slice(dst, update, offsets)``.
 
     Raises:
@@ -100,4 +100,4 @@ def inserted(p: Expressions, op: InsertSlice, call: Call) -> str:
             remedy="an axis that may overhang is indexed by the variable of a tile loop with its size as step",
         )
     where = f"({', '.join(map(str, texts))}{',' if rank == 1 else ''})"
-    return f"{p.names.names.dsl('tf')}.insert_slice({', '.join(p.operands((dst, update)))}, {where})"
+    return f"{p.values.names.dsl('tf')}.insert_slice({', '.join(p.operands((dst, update)))}, {where})"
