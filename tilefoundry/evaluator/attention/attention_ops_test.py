@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from tilefoundry.diagnostics import EvalError
+from tilefoundry.evaluator.attention import attention as evaluation
 from tilefoundry.evaluator.dtypes import torch_dtype
 from tilefoundry.evaluator.testing import apply, apply_to_each, assert_same, results
 from tilefoundry.ir.types import DType
@@ -132,3 +133,11 @@ def test_rope_refuses_positions_outside_of_the_caches(position: int) -> None:
     x, table, ids = torch.randn(1, 1, 1, 4), torch.randn(9, 4), torch.tensor([position])
     with pytest.raises(EvalError, match=f"rope: index {position} is out of range for axis 0 of extent 9"):
         results("rope", x, x, table, table, ids)
+
+
+def test_long_sequences_are_computed_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    q, k, v = qkv((2, 4, 2, 10, 7, 8, 8), DType.f64)
+    mask = torch.rand(4, 10, 7) > 0.4
+    whole = apply("attention", q, k, v, mask, causal=True)
+    monkeypatch.setattr(evaluation, "_SCORES_AT_ONCE", 2 * 4 * 7 * 3)
+    assert_same(apply("attention", q, k, v, mask, causal=True), whole, 1e-15)
