@@ -26,16 +26,11 @@ AWAITING_LOWERING: frozenset[str] = frozenset(
         "reduce/sort.py",
         "reduce/topk.py",
         "shape/concat.py",
-        "shape/expand.py",
         "shape/flip.py",
         "shape/pad.py",
-        "shape/rank.py",
         "shape/repeat_interleave.py",
         "shape/shape_of.py",
-        "shape/split.py",
-        "shape/squeeze.py",
         "shape/stack.py",
-        "shape/unsqueeze.py",
     )
 )
 

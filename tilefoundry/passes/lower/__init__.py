@@ -6,7 +6,18 @@ from tilefoundry.passes.lower.function import lower_function
 from tilefoundry.passes.lower.matrix import matmul
 from tilefoundry.passes.lower.norm import layer_norm, rms_norm, softmax
 from tilefoundry.passes.lower.reduce import argmax, argmin, reduce
-from tilefoundry.passes.lower.shape import insert_slice, reshape, slice, transpose, tuple_get_item
+from tilefoundry.passes.lower.shape import (
+    expand,
+    insert_slice,
+    rank,
+    reshape,
+    slice,
+    split,
+    squeeze,
+    transpose,
+    tuple_get_item,
+    unsqueeze,
+)
 from tilefoundry.passes.lower.shard import local, mesh_coordinate, reshard
 
 # imported for the rules that they register
@@ -17,6 +28,7 @@ _RULES = (
     binary,
     cast,
     clamp,
+    expand,
     full_like,
     gelu,
     insert_slice,
@@ -24,6 +36,7 @@ _RULES = (
     local,
     matmul,
     mesh_coordinate,
+    rank,
     reduce,
     reshape,
     reshard,
@@ -32,9 +45,12 @@ _RULES = (
     slice,
     softmax,
     softplus,
+    split,
+    squeeze,
     transpose,
     tuple_get_item,
     unary,
+    unsqueeze,
     where,
     zeros,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from tilefoundry.diagnostics import WrongValueError
 from tilefoundry.ir.core.expr import Expr
 from tilefoundry.ir.core.op import Op, ParamDef, TypeContext, register_op
 from tilefoundry.ir.dims.format import format_dim
@@ -30,12 +31,15 @@ class Squeeze(Op):
 
     def type_rule(self, ctx: TypeContext, x: Expr | int) -> TensorType:  # type: ignore[override]
         """The shape without these axes; placement and Partial carried."""
-        return self.reshape(ctx, tensor_operand(ctx, "x", x)).type_rule(ctx, x)
+        return self.reshape(tensor_operand(ctx, "x", x)).type_rule(ctx, x)
 
-    def reshape(self, ctx: TypeContext, t: TensorType) -> Reshape:
-        """The reshape that this is for an operand of type `t`."""
+    def reshape(self, t: TensorType) -> Reshape:
+        """The reshape that this is for an operand of type `t`. Raises WrongValueError for an axis of another extent."""
         axes = normalize_axes(ints("squeeze", "axis", self.axis), t.rank)
         for axis in axes:
             if t.shape[axis] != 1:
-                ctx.error(f"axis {axis} of {t} has extent {format_dim(t.shape[axis])}, expected 1")
+                raise WrongValueError(
+                    f"axis {axis} of {t} has extent {format_dim(t.shape[axis])}, expected 1",
+                    remedy="name axes of extent 1 only",
+                )
         return Reshape(tuple(extent for axis, extent in enumerate(t.shape) if axis not in axes))
