@@ -288,7 +288,7 @@ def _build(p: Parser, node: ast.Call, schema: OpSchema, positional: list[Given],
         for param in schema.attributes
         for where, value in given.get(param.name, ())
     }
-    with p.located(node):
+    with p.located(node, f"call {schema.signature}"):
         target = schema.build(**attributes)
     peers = iter(operands(p, node, inputs))
     args = (scalars[k] if k in scalars else next(peers) for k in range(len(scalars) + len(inputs)))

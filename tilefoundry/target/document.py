@@ -85,7 +85,9 @@ def load_document(name: str, kind: str) -> Document:
         WrongValueError: there is no such document, it is of another kind, or it is malformed.
     """
     if not isinstance(name, str):
-        raise WrongTypeError(f"expected the id or path of a {kind} document, got {name!r}")
+        raise WrongTypeError(
+            f"expected the id or path of a {kind} document, got {name!r}", remedy='write e.g. "nvidia.h200_sxm"'
+        )
     path = Path(name) if name.endswith(".toml") else _FOLDER / f"{name}.toml"
     if ("/" in name and not name.endswith(".toml")) or not path.is_file():
         raise WrongValueError(

@@ -60,7 +60,9 @@ class Module:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise WrongTypeError(f"Module: name must be a non-empty string, got {self.name!r}")
+            raise WrongTypeError(
+                f"Module: name must be a non-empty string, got {self.name!r}", remedy='write e.g. "layer0"'
+            )
         object.__setattr__(self, "functions", tuple(self.functions))
         if not all(isinstance(f, Definition) for f in self.functions):
             raise WrongTypeError(

@@ -62,12 +62,18 @@ def unequal(a: Dim, b: Dim) -> str:
 def poly_of(dim: Dim) -> Poly:
     """The polynomial of a dim."""
     if isinstance(dim, bool) or not isinstance(dim, (int, Expr)) or isinstance(dim, Tuple):
-        raise WrongTypeError(f"expected a plain int or a dim expression as an extent, got {dim!r}")
+        raise WrongTypeError(
+            f"expected a plain int or a dim expression as an extent, got {dim!r}",
+            remedy="use an int, a DimVar, or + - * // % on these",
+        )
     if isinstance(dim, int):
         return _constant(dim)
     if isinstance(dim, Constant):
         if isinstance(dim.value, bool) or not isinstance(dim.value, int):
-            raise WrongTypeError(f"expected an integer as an extent, got the constant {dim.value!r}")
+            raise WrongTypeError(
+                f"expected an integer as an extent, got the constant {dim.value!r}",
+                remedy="use an int, a DimVar, or + - * // % on these",
+            )
         return _constant(dim.value)
     if not (isinstance(dim, Call) and isinstance(dim.target, DimOp)):
         return {(dim,): 1}
@@ -88,7 +94,7 @@ def poly_of(dim: Dim) -> Poly:
         case DimMod():
             return _add(args[0], _scale(_multiply(args[1], _floor_div(args[0], args[1])), -1))
         case op:
-            raise WrongTypeError(f"unknown dim op {op!r}")
+            raise WrongTypeError(f"unknown dim op {op!r}", remedy="use the ops of tilefoundry.ir.dims")
 
 
 def to_dim(poly: Poly) -> Dim:

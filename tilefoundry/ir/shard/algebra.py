@@ -48,7 +48,9 @@ def complement(layout: Layout, cotarget: int = 1) -> Layout:
         WrongValueError: `cotarget` is not positive.
     """
     if cotarget < 1:
-        raise WrongValueError(f"complement: cotarget must be positive, got {cotarget}")
+        raise WrongValueError(
+            f"complement: cotarget must be positive, got {cotarget}", remedy="give the number of ids to complete to"
+        )
     _require_projectable("complement", layout)
     modes: list[tuple[int, int]] = []
     reached = 1

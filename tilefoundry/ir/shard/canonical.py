@@ -57,7 +57,10 @@ def canonical_shard_layout(shape: Sequence[Dim], mesh: Mesh, attrs: Sequence[Sha
         modes.extend((extent,) if whole or not over else factor_extent(extent, units))
     for attr in attrs:
         if isinstance(attr, Split) and attr.axis >= len(shape):
-            raise WrongValueError(f"{attr} names no axis of the shape {format_int_tuple(tuple(shape))}")
+            raise WrongValueError(
+                f"{attr} names no axis of the shape {format_int_tuple(tuple(shape))}",
+                remedy="split an axis that the tensor has",
+            )
     return ShardLayout(Layout(tuple(modes), try_c_order_strides(modes)), tuple(remapped), mesh)
 
 
@@ -79,7 +82,10 @@ def shard_layout_local_shape(sl: ShardLayout, require_static: bool = True) -> tu
             local.append(extent)
         elif isinstance(extent, int) and isinstance(units, int):
             if extent % units:
-                raise WrongValueError(f"mode {mode} of extent {extent} does not divide into {units} units")
+                raise WrongValueError(
+                    f"mode {mode} of extent {extent} does not divide into {units} units",
+                    remedy="pad the extent, or split it over a mesh axis that divides it",
+                )
             local.append(extent // units)
         else:
             raise WrongValueError(
@@ -87,7 +93,10 @@ def shard_layout_local_shape(sl: ShardLayout, require_static: bool = True) -> tu
                 remedy="bind symbolic dimensions",
             )
         if require_static and not isinstance(local[-1], int):
-            raise WrongValueError(f"mode {mode} of extent {format_dim(extent)} is not static after sharding")
+            raise WrongValueError(
+                f"mode {mode} of extent {format_dim(extent)} is not static after sharding",
+                remedy="bind the DimVar, or split another axis",
+            )
     return tuple(local)
 
 

@@ -42,11 +42,16 @@ class Layout(LayoutBase):
         object.__setattr__(self, "shape", shape)
         for extent in flatten(shape):
             if isinstance(extent, int) and extent < 0:
-                raise WrongValueError(f"Layout: extents must not be negative, got {self.shape}")
+                raise WrongValueError(
+                    f"Layout: extents must not be negative, got {self.shape}", remedy="write extents of 0 or more"
+                )
         if self.strides is not None:
             strides = _normalized("strides", self.strides)
             if not _congruent(shape, strides):
-                raise WrongValueError(f"Layout: shape {self.shape} and strides {self.strides} are nested differently")
+                raise WrongValueError(
+                    f"Layout: shape {self.shape} and strides {self.strides} are nested differently",
+                    remedy="nest the strides as the shape: Layout((4, 8), (8, 1))",
+                )
             object.__setattr__(self, "strides", strides)
 
     @property
@@ -68,7 +73,10 @@ class ComposedLayout(LayoutBase):
 
     def __post_init__(self) -> None:
         if self.inner is None and self.outer is None:
-            raise WrongValueError("ComposedLayout: inner and outer are both None, expected at least one layout")
+            raise WrongValueError(
+                "ComposedLayout: inner and outer are both None, expected at least one layout",
+                remedy="give an inner or an outer layout",
+            )
         object.__setattr__(self, "offset", normalize_dim(self.offset))
 
     @property
@@ -181,7 +189,9 @@ def idx2crd(index: int, shape: IntTuple) -> tuple[int, ...]:
         coordinate.append(index % extent)
         index //= extent
     if index:
-        raise WrongValueError(f"idx2crd: the index lies outside the shape {shape}")
+        raise WrongValueError(
+            f"idx2crd: the index lies outside the shape {shape}", remedy="keep the index below the size of the shape"
+        )
     return tuple(coordinate)
 
 
@@ -219,7 +229,10 @@ def _nested_index(layout: Layout, coordinate: IntTuple, shape: IntTuple, strides
             whole = Layout(extent, stride)
             result = dim_add(result, crd2idx(inner, whole))
         elif isinstance(c, tuple):
-            raise WrongValueError(f"crd2idx: {c} stands for the mode {format_dim(extent)} of {layout}, expected an int")
+            raise WrongValueError(
+                f"crd2idx: {c} stands for the mode {format_dim(extent)} of {layout}, expected an int",
+                remedy="give one int for each mode",
+            )
         else:
             result = dim_add(result, dim_mul(c, stride))
     return result
@@ -289,9 +302,14 @@ def _normalized(what: str, value: object) -> IntTuple:
         elif is_dim_operand(part):
             result.append(normalize_dim(part))
         elif part is None:
-            raise WrongValueError(f"Layout: {what} {value}: every extent must be explicit, got None")
+            raise WrongValueError(
+                f"Layout: {what} {value}: every extent must be explicit, got None", remedy="write an int or a DimVar"
+            )
         else:
-            raise WrongTypeError(f"Layout: {what} must hold plain ints, dims and tuples of them, got {part!r}")
+            raise WrongTypeError(
+                f"Layout: {what} must hold plain ints, dims and tuples of them, got {part!r}",
+                remedy="write e.g. Layout((4, 8), (8, 1))",
+            )
     return tuple(result)
 
 

@@ -62,7 +62,9 @@ class DType:
             WrongValueError: no dtype has this name.
         """
         if not isinstance(name, str):
-            raise WrongTypeError(f"DType.from_name: expected a string, got {name!r}")
+            raise WrongTypeError(
+                f"DType.from_name: expected a string, got {name!r}", remedy='write it as a string, e.g. "f32"'
+            )
         if name not in _BY_NAME:
             raise WrongValueError(f"unknown dtype {name!r}", remedy=f"use one of {', '.join(_BY_NAME)}")
         return _BY_NAME[name]

@@ -50,20 +50,30 @@ class TensorType(Type):
 
     def __post_init__(self) -> None:
         if not isinstance(self.shape, (tuple, list)) or not all(is_dim_operand(d) for d in self.shape):
-            raise WrongTypeError(f"TensorType: shape must be a tuple of ints and dims, got {self.shape!r}")
+            raise WrongTypeError(
+                f"TensorType: shape must be a tuple of ints and dims, got {self.shape!r}", remedy="write e.g. (64, 32)"
+            )
         shape = tuple(normalize_dim(d) for d in self.shape)
         object.__setattr__(self, "shape", shape)
         if any(isinstance(d, int) and d < 0 for d in shape):
-            raise WrongValueError(f"TensorType: extents must not be negative, got {format_int_tuple(shape)}")
+            raise WrongValueError(
+                f"TensorType: extents must not be negative, got {format_int_tuple(shape)}",
+                remedy="write extents of 0 or more",
+            )
         for extent in shape:
             if isinstance(extent, Expr) and not is_index_type(extent.type):
-                raise WrongTypeError(f"TensorType: an extent must be a scalar integer, got one of type {extent.type}")
+                raise WrongTypeError(
+                    f"TensorType: an extent must be a scalar integer, got one of type {extent.type}",
+                    remedy="use an int, a DimVar, or arithmetic on these",
+                )
         if not isinstance(self.dtype, DType):
             raise WrongTypeError(
                 f"TensorType: dtype must be a DType, got {self.dtype!r}", remedy='write DType.f32, or a name: "f32"'
             )
         if not isinstance(self.storage, StorageKind):
-            raise WrongTypeError(f"TensorType: storage must be a StorageKind, got {self.storage!r}")
+            raise WrongTypeError(
+                f"TensorType: storage must be a StorageKind, got {self.storage!r}", remedy="use resolve_storage(name)"
+            )
         if isinstance(self.layout, ShardLayout):
             if not dim_equal(dim_product(self.layout.shape), dim_product(shape)):
                 reason = unequal(dim_product(self.layout.shape), dim_product(shape))
@@ -88,7 +98,10 @@ class TensorType(Type):
                     remedy="choose strides that step over what the smaller ones reach",
                 )
         elif self.layout is not None:
-            raise WrongTypeError(f"TensorType: layout must be a layout or None, got {self.layout!r}")
+            raise WrongTypeError(
+                f"TensorType: layout must be a layout or None, got {self.layout!r}",
+                remedy="use a Layout, a ComposedLayout or a ShardLayout",
+            )
 
     @property
     def rank(self) -> int:
@@ -136,7 +149,7 @@ def make_tensor_type(
     """A TensorType from names; raises like `resolve_dtype`, `resolve_storage` and TensorType."""
     kind = resolve_storage(storage)
     if kind is None:
-        raise WrongTypeError("make_tensor_type: storage must be given, got None")
+        raise WrongTypeError("make_tensor_type: storage must be given, got None", remedy='write e.g. "gmem"')
     return TensorType(tuple(shape), resolve_dtype(dtype), layout, kind)
 
 
