@@ -43,11 +43,14 @@ if TYPE_CHECKING:
     from tilefoundry.ir.core import Op as Op
     from tilefoundry.ir.core import Var as Var
     from tilefoundry.ir.shard import LayoutBase as LayoutBase
+    from tilefoundry.ir.text import as_script as as_script
     from tilefoundry.ir.types import TensorType as TensorType
     from tilefoundry.ir.types import TupleType as TupleType
     from tilefoundry.ir.types import Type as Type
     from tilefoundry.python import func as func
+    from tilefoundry.python import intrinsic as intrinsic
     from tilefoundry.python import module as module
+    from tilefoundry.python import prim_func as prim_func
     from tilefoundry.runtime import check as check
 
 # Where each name comes from; the imports above say the same to type checkers.
@@ -64,8 +67,9 @@ _HOMES = {
     "tilefoundry.evaluator.evaluate": ("evaluate",),
     "tilefoundry.ir.core": ("Call", "Constant", "Op", "Var"),
     "tilefoundry.ir.shard": ("LayoutBase",),
+    "tilefoundry.ir.text": ("as_script",),
     "tilefoundry.ir.types": ("TensorType", "TupleType", "Type"),
-    "tilefoundry.python": ("func", "module"),
+    "tilefoundry.python": ("func", "intrinsic", "module", "prim_func"),
     "tilefoundry.runtime": ("check",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from examples.attention.program import DTYPES, HEAD_DIMS, attention_module
+from tests.compiler import arithmetic_programs as programs
 from tilefoundry.codegen.emit import emit_module
 from tilefoundry.driver.native import build_library, compile_ptx
 from tilefoundry.driver.options import CompilerOptions
+from tilefoundry.ir.core.module import Module
 from tilefoundry.passes import lower
 from tilefoundry.target import CudaTarget
 
@@ -35,6 +37,12 @@ def test_products_of_16_bit_floats_use_tensor_cores(tmp_path: Path, dim: int, dt
 def test_products_of_f32_are_exact_fused_multiply_adds(tmp_path: Path) -> None:
     text = ptx(tmp_path, 32, "f32")
     assert "fma.rn.f32" in text and not re.search(r"mma\.sync|wgmma", text)
+
+
+@pytest.mark.parametrize("module", [programs.Unaries, programs.Reductions], ids=lambda m: m.name)
+def test_all_kinds_of_ops_compile(tmp_path: Path, module: Module) -> None:
+    [text] = compile_ptx(emit_module(lower(module, TARGET), TARGET), CompilerOptions(), tmp_path).values()
+    assert ".entry" in text
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

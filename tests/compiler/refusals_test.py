@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tilefoundry import DimVar, Mesh, TileFoundryError, Topology, func, module
+from tilefoundry import Broadcast, DimVar, Layout, Mesh, ShardLayout, TileFoundryError, Topology, func, module
 from tilefoundry.dsl import ReduceKind, Tensor, tf, tile
 from tilefoundry.ir.core.module import Module
 from tilefoundry.passes import lower
@@ -230,7 +230,64 @@ def spread_over_threads() -> Module:
     return P
 
 
+def no_lowering() -> Module:
+    @module(entry="f", target=TARGET, topologies=LEVELS)
+    class P:
+        @func
+        def f(x: Tensor[(32, 8), "f32"]) -> Tensor[(32, 8), "f32"]:
+            with Mesh(("thread",), (32,), ("t",)) as t:
+                r = tf.reshard(x, (32 @ t.t, 8), "rmem")
+                s = tf.cumsum(r)  # <- here
+                return tf.reshard(s, (32 @ t.t, 8), "gmem")
+
+    return P
+
+
+def scalar_of_a_global_tensor() -> Module:
+    @module(entry="f", target=TARGET, topologies=LEVELS)
+    class P:
+        @func
+        def f(x: Tensor[(32,), "f32"]) -> Tensor[(32,), "f32"]:
+            with Mesh(("thread",), (32,), ("t",)) as t:
+                r = tf.reshard(x, (32 @ t.t,), "rmem")
+                k = tf.argmax(x)  # <- here
+                return tf.reshard(r * tf.cast(k, "f32"), (32 @ t.t,), "gmem")
+
+    return P
+
+
+def composition_in_shared() -> Module:
+    @module(entry="f", target=TARGET, topologies=LEVELS)
+    class P:
+        @func
+        def f(x: Tensor[(32, 8), "f32"]) -> Tensor[(32, 8), "f32"]:
+            with Mesh(("thread",), (32,), ("t",)) as t:
+                s = tf.reshard(x, (32, 8), "smem")
+                y = tf.softmax(s, axis=-1)  # <- here
+                return tf.reshard(tf.reshard(y, (32 @ t.t, 8), "rmem"), (32 @ t.t, 8), "gmem")
+
+    return P
+
+
+def replicated_beside_split() -> Module:
+    @module(entry="f", target=TARGET, topologies=LEVELS)
+    class P:
+        @func
+        def f(x: Tensor[(64,), "f32"]) -> Tensor[(64,), "f32"]:
+            with Mesh(("thread",), (32,), ("t",)) as t:
+                r = tf.reshard(x, (32 @ t.t, 2), "rmem")
+                whole = tf.reshard(x, ShardLayout(Layout((64,)), (Broadcast(),), t), "rmem")
+                y = r + whole  # <- here
+                return tf.reshard(y, (32 @ t.t, 2), "gmem")
+
+    return P
+
+
 TABLE: list[tuple[Build, str, str]] = [
+    (replicated_beside_split, "cannot be read element by element", "the same factors"),
+    (no_lowering, "tf.cumsum cannot be compiled yet", "tilefoundry.evaluate"),
+    (scalar_of_a_global_tensor, "expected a value in registers, got", "tf.reshard(x, <layout"),
+    (composition_in_shared, "expected a value in registers, got a value in smem", "tf.reshard(x, <layout"),
     (elementwise_in_shared, "expected a value in registers, got a value in smem", "tf.reshard(x, <layout"),
     (product_of_registers, "expected a tile in shared memory", "'smem'"),
     (registers_without_mesh, "held by the instances of a mesh", "spread an axis over a mesh"),

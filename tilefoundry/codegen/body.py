@@ -176,8 +176,8 @@ class Body:
                 self._emit(f"char* const {name} = cta_shared();")
             case tir.AllocTensor(type_):
                 self._emit(f"auto {name} = {self._register_tensor(type_)};")
-            case tir.TensorView(type_):
-                self._emit(f"auto {name} = {self._view(type_, *value.args)};")
+            case tir.TensorView():
+                self._emit(f"auto {name} = {self._view(_tensor_type(var), *value.args)};")
             case other:
                 raise CompileError(f"a {type(other).__name__} cannot be bound")
 

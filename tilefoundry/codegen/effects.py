@@ -70,7 +70,8 @@ def _reduce(body: Body, op: tir.Reduce, args: Args) -> str:
 
 
 def _mma(body: Body, op: tir.Mma, args: Args) -> str:
-    return f"ops::mma({', '.join(body.tensor(arg) for arg in args)});"
+    acc, lhs, rhs = (body.tensor(arg) for arg in args)
+    return f"ops::mma({lhs}, {rhs}, {acc});"
 
 
 def _tile_load(body: Body, op: tir.TileLoad, args: Args) -> str:

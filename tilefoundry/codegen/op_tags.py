@@ -21,6 +21,7 @@ BINARY = {
     BinaryKind.GE: "ge",
     BinaryKind.AND: "logical_and",
     BinaryKind.OR: "logical_or",
+    BinaryKind.POW: "pow",
 }
 UNARY = {
     UnaryKind.NEG: "neg",
@@ -35,10 +36,24 @@ UNARY = {
     UnaryKind.ROUND: "round",
     UnaryKind.EXP2: "exp2",
     UnaryKind.LOG2: "log2",
+    UnaryKind.LOG1P: "log1p",
+    UnaryKind.SQRT: "sqrt",
+    UnaryKind.SIN: "sin",
+    UnaryKind.COS: "cos",
+    UnaryKind.ERF: "erf",
+    UnaryKind.TANH: "tanh",
+    UnaryKind.SIGMOID: "sigmoid",
+    UnaryKind.FLOOR: "floor",
+    UnaryKind.ISNAN: "isnan",
+    UnaryKind.ISINF: "isinf",
 }
 REDUCE = {
     ReduceKind.SUM: "sum",
     ReduceKind.MEAN: "mean",
     ReduceKind.MAX: "max",
     ReduceKind.ABS_MAX: "absmax",
+    ReduceKind.MIN: "min",
+    ReduceKind.PROD: "prod",
+    ReduceKind.ANY: "any",
+    ReduceKind.ALL: "all",
 }

@@ -53,6 +53,10 @@ class VerifyError(TileFoundryError):
     """A program is not well formed or not well typed."""
 
 
+class VerifyValueError(VerifyError, ValueError):
+    """A program asks for more of something than the machine has."""
+
+
 class EvalError(TileFoundryError):
     """The evaluator cannot give a program a value."""
 
@@ -81,6 +85,10 @@ class AnalysisError(TileFoundryError):
     """An analysis cannot answer about this program."""
 
 
+class ScheduleError(TileFoundryError):
+    """A schedule constraint cannot be kept, or contradicts itself."""
+
+
 class OverloadError(VerifyError):
     """No schema of an op accepts these arguments."""
 
@@ -105,7 +113,7 @@ class SpecializationError(TileFoundryError, ValueError):
     """A specialisation does not fit its function."""
 
 
-class NotProjectable(TileFoundryError, ValueError):
+class NotProjectable(WrongValueError):
     """A layout has no inverse or projection of the wanted form."""
 
 

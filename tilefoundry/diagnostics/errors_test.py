@@ -27,6 +27,31 @@ def test_span_over_several_lines_is_underlined_to_the_end_of_the_first(source):
     assert SourceSpan(source, 1, 7, 2, 3).excerpt().splitlines()[1] == "    |       ^^^"
 
 
+@pytest.mark.parametrize(
+    ("text", "column", "end_column", "carets"),
+    [
+        ("é = x + y", 5, 10, "    ^^^^^"),  # columns count characters, whatever they take in UTF-8
+        ("名前 = x + y", 6, 11, "       ^^^^^"),  # two characters of two cells each
+        ("x + 名前", 5, 7, "    ^^^^"),
+        ("e\u0301 = x", 6, 7, "    ^"),  # a combining accent takes no cell
+        ("x = [\ty]", 5, 9, "    ^\t^^"),
+        ("x =", 9, 10, "   ^"),  # the file changed since: the caret stays on the line
+        ("x", 2, 2, " ^"),
+    ],
+)
+def test_carets_stand_under_what_they_mean(tmp_path, text, column, end_column, carets):
+    path = tmp_path / "program.py"
+    path.write_text(text + "\n", encoding="utf-8")
+    assert SourceSpan(str(path), 1, column, 1, end_column).excerpt() == f"  1 | {text}\n    | {carets}"
+
+
+def test_a_line_ends_before_its_carriage_return(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_bytes(b"\xef\xbb\xbfx = 1\r\ny = x\r\n")
+    assert SourceSpan(str(path), 1, 5, 1, 6).excerpt() == "  1 | x = 1\n    |     ^"
+    assert SourceSpan(str(path), 2, 1, 2, 2).excerpt() == "  2 | y = x\n    | ^"
+
+
 def test_a_file_that_cannot_be_read_leaves_the_place(tmp_path):
     error = VerifyError("bad", span=SourceSpan(str(tmp_path / "gone.py"), 3, 1, 3, 2))
     assert str(error) == f"{tmp_path / 'gone.py'}:3:1: bad"
@@ -60,6 +85,9 @@ def test_malformed_spans_are_refused(span):
         ("ExtractError", NotImplementedError),
         ("EvalValueError", ValueError),
         ("DimSubstitutionError", ValueError),
+        ("NotProjectable", diagnostics.WrongValueError),
+        ("OverloadError", VerifyError),
+        ("MissingNameError", KeyError),
     ],
 )
 def test_errors_are_also_what_callers_know_them_as(name, base):

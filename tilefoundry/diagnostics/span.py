@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import unicodedata
 from dataclasses import dataclass
 
 
@@ -32,12 +33,12 @@ class SourceSpan:
     def source_line(self) -> str | None:
         """The first line of the span, or None when the file cannot be read."""
         text = linecache.getline(self.file, self.line)
-        return text.rstrip("\n") if text else None
+        return text.rstrip("\r\n") if text else None
 
     def excerpt(self) -> str | None:
         """The source line with a caret line under the span, or None when the file cannot be read.
 
-        Tabs before the caret are kept as tabs, so that the two lines stay aligned at any tab width.
+        Both lines align in a terminal: tabs are kept as tabs, and wide characters get two carets.
         """
         text = self.source_line()
         if text is None:
@@ -45,6 +46,16 @@ class SourceSpan:
         number = str(self.line)
         start = min(self.column - 1, len(text))
         stop = min(self.end_column - 1, len(text)) if self.end_line == self.line else len(text)
-        lead = "".join("\t" if ch == "\t" else " " for ch in text[:start])
-        carets = "^" * max(1, stop - start)
-        return f"  {number} | {text}\n  {' ' * len(number)} | {lead}{carets}"
+        lead = "".join("\t" if ch == "\t" else " " * _cells(ch) for ch in text[:start])
+        carets = "".join("\t" if ch == "\t" else "^" * _cells(ch) for ch in text[start:stop])
+        shown = carets if carets.strip() else "^"
+        return f"  {number} | {text}\n  {' ' * len(number)} | {lead}{shown}"
+
+
+def _cells(ch: str) -> int:
+    """How many cells of a terminal a character takes: 2 for East Asian wide ones, 0 for combining ones."""
+    if ch.isascii():
+        return 1
+    if unicodedata.category(ch) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(ch) in "WF" else 1

@@ -1,7 +1,7 @@
 """The names that authors import to write tensor programs."""
 
-from tilefoundry.dsl import storage, tf
-from tilefoundry.dsl.markers import tile
+from tilefoundry.dsl import T, storage, tf
+from tilefoundry.dsl.markers import launch, tile, where
 from tilefoundry.dsl.tensor import ConstTensor, Tensor
 from tilefoundry.ir.core.pattern import DimVarRangePat
 from tilefoundry.ir.dims import DimVar, ceildiv
@@ -39,11 +39,14 @@ __all__ = [
     "S",
     "ShardLayout",
     "Split",
+    "T",
     "Tensor",
     "Topology",
     "UnaryKind",
     "ceildiv",
+    "launch",
     "storage",
     "tf",
     "tile",
+    "where",
 ]

@@ -6,7 +6,7 @@ import pytest
 
 from tilefoundry import dsl
 from tilefoundry.diagnostics import TileFoundryError
-from tilefoundry.dsl import ConstTensor, Tensor, storage, tf, tile
+from tilefoundry.dsl import ConstTensor, Tensor, storage, tf, tile, where
 from tilefoundry.dsl.markers import SurfaceOp
 from tilefoundry.ir.types import StorageKind
 
@@ -30,7 +30,7 @@ def test_an_unknown_op_is_an_attribute_error_that_suggests() -> None:
     assert isinstance(caught.value, TileFoundryError)
 
 
-@pytest.mark.parametrize("marker", [tf.exp, tile, Tensor, ConstTensor])
+@pytest.mark.parametrize("marker", [tf.exp, tile, where, Tensor, ConstTensor])
 def test_markers_refuse_to_be_called(marker: object) -> None:
     with pytest.raises(TypeError):
         marker(1)  # type: ignore[operator]

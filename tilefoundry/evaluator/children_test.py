@@ -87,6 +87,22 @@ def test_each_child_runs_on_its_own_weights(seed):
     torch.testing.assert_close(loaded.pair.left(x), x @ w["pair.left.w"], rtol=0, atol=0)
 
 
+def test_f64_goes_through_children():
+    w = weights(3)
+    loaded = Block.load(Weights(w))
+    x = torch.randn(1, 8)
+    wide = {name: value.double() for name, value in w.items()}
+    expected = x.double() @ wide["pair.left.w"] @ wide["pair.right.w"] + wide["pair.b"] + x.double()
+    torch.testing.assert_close(evaluate(loaded, x, precision="f64"), expected, rtol=1e-14, atol=1e-14)
+    torch.testing.assert_close(evaluate(loaded, x), loaded.block(x), rtol=0, atol=0)
+    with pytest.raises(EvalError, match="expected dtype f32, got f64"):  # what comes from outside is not widened
+        evaluate(loaded, x.double(), precision="f64")
+    with pytest.raises(TypeError, match=r"takes 1 activation\(s\)"):
+        evaluate(loaded, x, x)
+    with pytest.raises(EvalError, match="runs where its weights are"):
+        evaluate(loaded, x, device="cpu")
+
+
 def test_a_module_without_weights_refuses():
     with pytest.raises(
         EvalError, match=r"child 'pair' has weights, and none are read here(.|\n)*module\.load"
@@ -101,7 +117,8 @@ def test_children_that_are_handed_in():
     entry = Block.entry_function()
     x = torch.ones(1, 8)
     assert evaluate(entry, x, children={"pair": lambda y: 3 * y}).tolist() == [[4.0] * 8]
-    with pytest.raises(EvalError, match="declared precision only"):
-        evaluate(entry, x, precision="f64", children={"pair": lambda y: 3 * y})
+    exact = evaluate(entry, x, precision="f64", children={"pair": lambda y, options: y / 3})
+    assert exact.dtype == torch.float64
+    torch.testing.assert_close(exact, x.double() / 3 + 1, rtol=0, atol=0)
     with pytest.raises(EvalError, match="child 'pair' has weights"):
         evaluate(entry, x, children={"other": lambda y: y})

@@ -9,11 +9,14 @@ import torch
 
 from tilefoundry.diagnostics import DimSubstitutionError, EvalError
 from tilefoundry.evaluator.dtypes import torch_dtype
+from tilefoundry.evaluator.spread import Value
+from tilefoundry.evaluator.units import Units
+from tilefoundry.ir.core.execution import AS_DECLARED, RunOptions
 from tilefoundry.ir.core.expr import Constant, Expr
 from tilefoundry.ir.dims import evaluate_dim
 from tilefoundry.ir.types import DType, StorageKind, TensorType
 
-Value = object  # a torch.Tensor, an int (an index scalar), or a tuple of values
+__all__ = ["EvalContext", "Value", "is_literal"]
 
 
 @dataclass(frozen=True)
@@ -24,12 +27,16 @@ class EvalContext:
         exact: compute every float type in f64, so that a cast to a float type does not round.
         bindings: values of the DimVars by name.
         children: the entries of child modules on their weights, by the child's name; None when no weights are read.
+        units: who takes part, where the program asks what each unit holds; None where logical tensors say it all.
+        options: for the children that are called.
     """
 
     device: torch.device
     exact: bool
     bindings: Mapping[str, int]
     children: Mapping[str, Callable[..., object]] | None = None
+    units: Units | None = None
+    options: RunOptions = AS_DECLARED
 
     def dtype(self, dtype: DType) -> torch.dtype:
         """The torch dtype that values of `dtype` have in this evaluation."""

@@ -6,33 +6,49 @@ its own stack: the depth of a program is not bounded by Python's.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import torch
 
-from tilefoundry.diagnostics import EvalError, TileFoundryError
-from tilefoundry.evaluator.context import EvalContext, Value
+from tilefoundry.diagnostics import EvalError, SourceSpan, TileFoundryError
+from tilefoundry.evaluator.collect import check_complete, collected
+from tilefoundry.evaluator.context import EvalContext
+from tilefoundry.evaluator.dependences import Node, dependences, operands_of
+from tilefoundry.evaluator.indices import fold
 from tilefoundry.evaluator.linear import LinearCarries
+from tilefoundry.evaluator.loops import run_loop
+from tilefoundry.evaluator.participants import evaluate_spread, makes_partial
 from tilefoundry.evaluator.registry import EVALUATORS
-from tilefoundry.evaluator.shape.insert_slice import write_window
+from tilefoundry.evaluator.shape.insert_slice import insert_slice
+from tilefoundry.evaluator.shape.insert_slice import write_window as write_into
+from tilefoundry.evaluator.spread import Spread, Value, spreads
+from tilefoundry.evaluator.unit_windows import read_window, write_window
 from tilefoundry.ir.core.child import ChildEntry
 from tilefoundry.ir.core.expr import Call, Constant, Expr, Tuple, Var
 from tilefoundry.ir.core.metadata import span_of
 from tilefoundry.ir.core.op import Op
 from tilefoundry.ir.dims import DimVar
 from tilefoundry.ir.dims.ops import DimOp
-from tilefoundry.ir.hir import GridRegionExpr, InsertSlice
+from tilefoundry.ir.hir import GridRegionExpr, InsertSlice, Local, MeshCoordinate, Reshard, Slice, TupleGetItem
 from tilefoundry.ir.types import TensorType
 
-Node = Expr | int
+# ops whose evaluation knows what units hold
+BY_UNITS = (Local, MeshCoordinate, Reshard, TupleGetItem)
 
 
 @dataclass
 class Frame:
-    """One iteration of a loop (or the function itself): its variables, and what was computed under them."""
+    """One iteration of a loop (or the function itself): its variables, and what was computed under them.
+
+    Attributes:
+        active: the units that take part in the iteration; None where all do.
+    """
 
     variables: frozenset[int]
     values: dict[int, Value] = field(default_factory=dict)
+    active: torch.Tensor | None = None
 
 
 class Engine:
@@ -63,7 +79,13 @@ class Engine:
             if missing:
                 stack.extend(missing)
                 continue
-            frame.values[id(node)] = self._compute(node)
+            try:
+                frame.values[id(node)] = self._compute(node)
+            except TileFoundryError as error:
+                located = error.at(_place(stack))
+                if located is error:
+                    raise
+                raise located from error
             stack.pop()
         return self._get(expr)
 
@@ -78,125 +100,108 @@ class Engine:
         return node if isinstance(node, int) else self._frame(node).values[id(node)]
 
     def _compute(self, node: Expr) -> Value:
-        try:
-            match node:
-                case DimVar():
-                    return self.ctx.extent(node)
-                case Constant(value):
-                    assert isinstance(node.type, TensorType)
-                    return self.ctx.tensor(value, node.type.dtype)
-                case Tuple(elements):
-                    return tuple(self._get(element) for element in elements)
-                case GridRegionExpr():
-                    return self._region(node)
-                case Call(target, args):
-                    return self._call(node, target, tuple(self._get(arg) for arg in args))
-        except TileFoundryError as error:
-            located = error.at(span_of(node.metadata))
-            if located is error:
-                raise
-            raise located from error
+        match node:
+            case DimVar():
+                return self.ctx.extent(node)
+            case Constant(value):
+                assert isinstance(node.type, TensorType)
+                return self.ctx.tensor(value, node.type.dtype)
+            case Tuple(elements):
+                return tuple(self._get(element) for element in elements)
+            case GridRegionExpr():
+                return run_loop(self, node)
+            case Call(target, args):
+                return self._call(node, target, tuple(self._get(arg) for arg in args))
         raise EvalError(f"{node!r} has no value", span=span_of(node.metadata))
 
     def _call(self, node: Call, target: object, values: tuple[Value, ...]) -> Value:
+        ctx = self.ctx
         if isinstance(target, DimOp):
-            return target.fold(*(int(v) for v in values))  # type: ignore[call-overload]
+            return fold(ctx.units, target, values, ctx.device)
         if isinstance(target, ChildEntry):
-            return self._child(target, values)
+            return self._child(target, node, values)
         evaluate = EVALUATORS.get(type(target)) if isinstance(target, Op) else None
         if evaluate is None:
             name = f"op '{target.op_name}'" if isinstance(target, Op) else repr(target)
             raise EvalError(f"the evaluator has no rule for {name}", span=span_of(node.metadata))
-        if isinstance(target, InsertSlice) and node.args[0] in self._linear:
-            write_window(self.ctx, target, values)
-            return values[0]
-        return evaluate(self.ctx, target, node, values)
+        if isinstance(target, InsertSlice):
+            return self._insert(node, target, values)
+        if isinstance(target, BY_UNITS) or ctx.units is None or not self._differs(node, values):
+            return evaluate(ctx, target, node, values)
+        if isinstance(target, Slice):
+            return read_window(ctx, ctx.units, target, node, values, self._frame(node).active)
+        return evaluate_spread(ctx.units, ctx.extent, node, values, lambda v: evaluate(ctx, target, node, v))
 
-    def _child(self, target: ChildEntry, values: tuple[Value, ...]) -> Value:
+    def _insert(self, node: Call, target: InsertSlice, values: tuple[Value, ...]) -> Value:
+        in_place = node.args[0] in self._linear
+        active = self._frame(node).active
+        if self.ctx.units is not None and (active is not None or any(True for _ in spreads(values))):
+            return write_window(self.ctx, self.ctx.units, target, node, values, active, in_place)
+        if in_place:
+            write_into(self.ctx, target, values)
+            return values[0]
+        return insert_slice(self.ctx, target, node, values)
+
+    def _differs(self, node: Call, values: tuple[Value, ...]) -> bool:
+        """Whether units hold different values before or after an op."""
+        if any(True for _ in spreads(values)):
+            return True
+        return makes_partial(node)
+
+    def _child(self, target: ChildEntry, node: Call, values: tuple[Value, ...]) -> Value:
         children = self.ctx.children
+        for name, arg in zip(target.activations, node.args, strict=True):
+            check_complete(arg, f"activation '{name}' of child '{target.child}'")
         if children is None or target.child not in children:
             raise EvalError(
                 f"child '{target.child}' has weights, and none are read here",
                 remedy="read them with module.load(resource), and call what it returns with activations alone",
             )
-        if self.ctx.exact:
-            raise EvalError(f"child '{target.child}' evaluates in declared precision only", remedy='leave "f64" out')
-        return children[target.child](*values)
+        units = self.ctx.units
+        if units is not None:
+            named = zip(target.activations, values, node.args, strict=True)
+            values = tuple(collected(units, v, arg, f"activation '{n}'") for n, v, arg in named)
+        if not self.ctx.exact and self.ctx.options.mesh is None:
+            return children[target.child](*values)
+        return children[target.child](*values, options=self.ctx.options)
 
-    def _region(self, region: GridRegionExpr) -> Value:
-        start, extent, step = (self._get(b) for b in (region.start, region.extent, region.step))
-        carried = [self._initial(*pair) for pair in zip(region.carried_args, region.init_args, strict=True)]
-        variables = (region.induction_var, *region.carried_args)
-        own = frozenset(id(v) for v in variables)
-        last: Value = ()
-        assert isinstance(start, int) and isinstance(extent, int) and isinstance(step, int)
-        for index in range(start, extent, step):
-            self._frames.append(Frame(own, {id(v): x for v, x in zip(variables, (index, *carried), strict=True)}))
-            try:
-                carried = [self.value(value) for value in region.yield_values]
-                if region.body is not None:
-                    last = self.value(region.body)
-            finally:
-                self._frames.pop()
-        if not region.carried_args:
-            return last
-        return carried[0] if len(carried) == 1 else tuple(carried)
-
-    def _initial(self, var: Var, init: Expr) -> Value:
+    def initial(self, var: Var, init: Expr) -> Value:
+        """What a loop carries first; a copy where the loop writes into it."""
         value = self._get(init)
         if var in self._linear and init not in self._linear:  # else the outer loop has made the copy
+            if isinstance(value, Spread):
+                return Spread(value.data.clone(), value.units)
             assert isinstance(value, torch.Tensor)
             return value.clone()
         return value
 
+    @property
+    def active(self) -> torch.Tensor | None:
+        """The units that take part in the innermost iteration that runs; None where all do."""
+        return self._frames[-1].active
 
-def operands_of(node: Expr) -> tuple[Node, ...]:
-    """What must have a value before `node` is computed; the body of a loop is not among it."""
-    if isinstance(node, Call):
-        return node.args
-    if isinstance(node, Tuple):
-        return node.elements
-    if isinstance(node, GridRegionExpr):
-        return (*node.init_args, node.start, node.extent, node.step)
-    return ()
+    @contextmanager
+    def frame(self, values: Mapping[Var, Value], active: torch.Tensor | None) -> Iterator[None]:
+        """Evaluates one iteration of a loop.
 
-
-def dependences(body: Expr) -> tuple[dict[int, frozenset[int]], list[Expr]]:
-    """For each node, by id, the ids of the loop variables and carried values that it depends on; and all nodes."""
-    nodes: list[Expr] = []
-    found: dict[int, frozenset[int]] = {}
-    loop_vars: set[int] = set()
-    stack: list[Expr] = [body]
-    while stack:
-        node = stack[-1]
-        if id(node) in found:
-            stack.pop()
-            continue
-        children = [c for c in _children(node) if not isinstance(c, int)]
-        if isinstance(node, GridRegionExpr):
-            loop_vars.update(id(v) for v in (node.induction_var, *node.carried_args))
-        missing = [c for c in children if id(c) not in found]
-        if missing:
-            stack.extend(missing)
-            continue
-        depends = frozenset().union(*(found[id(c)] for c in children)) if children else frozenset()
-        if isinstance(node, GridRegionExpr):
-            depends -= {id(v) for v in (node.induction_var, *node.carried_args)}
-        elif isinstance(node, Var) and id(node) in loop_vars:
-            depends = frozenset((id(node),))
-        found[id(node)] = depends
-        nodes.append(node)
-        stack.pop()
-    return found, nodes
+        Args:
+            values: its variables and what it carries.
+            active: the units that take part, in this loop and those around it.
+        """
+        known = {id(var): value for var, value in values.items()}
+        self._frames.append(Frame(frozenset(known), known, active))
+        try:
+            yield
+        finally:
+            self._frames.pop()
 
 
-def _children(node: Expr) -> tuple[Node, ...]:
-    if isinstance(node, GridRegionExpr):
-        return (
-            *operands_of(node),
-            *node.carried_args,
-            node.induction_var,
-            *node.yield_values,
-            *(() if node.body is None else (node.body,)),
-        )
-    return operands_of(node)
+def _place(stack: list[Expr]) -> SourceSpan | None:
+    """Where the innermost of some nodes, each among what the one below it needs, was written."""
+    node = stack[-1]
+    for user in reversed(stack):
+        if user is node or any(operand is node for operand in operands_of(user)):
+            if (span := span_of(user.metadata)) is not None:
+                return span
+            node = user
+    return None

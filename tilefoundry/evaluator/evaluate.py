@@ -2,78 +2,131 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 
 import torch
 
 from tilefoundry.diagnostics import EvalError, WrongTypeError
+from tilefoundry.evaluator.collect import check_complete, collected
 from tilefoundry.evaluator.context import EvalContext, Value
 from tilefoundry.evaluator.engine import Engine
+from tilefoundry.evaluator.expansion import asks_for_units, bind_levels, units_of
 from tilefoundry.evaluator.inputs import bind_extents, check_inputs, check_served
+from tilefoundry.ir.core.execution import RunOptions
+from tilefoundry.ir.core.expr import Call, Var
 from tilefoundry.ir.core.function import Function
+from tilefoundry.ir.core.loaded import LoadedModule
 from tilefoundry.ir.core.module import Module
+from tilefoundry.ir.elaborate import Elaborator
+from tilefoundry.ir.shard import Mesh
+from tilefoundry.ir.traverse import free_variables, post_order
 from tilefoundry.ir.variants import variant_for
 
 PRECISIONS = ("declared", "f64")
 
 
 def evaluate(
-    function: Function | Module,
+    function: Function | Module | LoadedModule | Call,
     *inputs: object,
     backend: str = "torch",
     precision: str = "declared",
     device: torch.device | str | None = None,
+    mesh: Mesh | None = None,
     children: Mapping[str, Callable[..., object]] | None = None,
 ) -> object:
-    """The value of a function (or of a module's entry) on these inputs, as torch computes it on logical shapes.
+    """The value of a function on these inputs, as torch computes it.
 
-    Of a prototype, the one variant that serves the inputs' extents is evaluated.
+    Of a prototype, the one variant that serves the inputs' extents is evaluated. A program that reads no mesh
+    coordinate and takes no unit's own part is evaluated on logical tensors. Any other one is evaluated over the units
+    of its meshes: values on which units differ have axes for the units in front.
 
     Args:
-        inputs: one for each declared parameter, of exactly the declared dtype; all on one device.
+        function: of a Module, its entry; of a LoadedModule, its entry on the weights that were read; of a Call, the
+            variables that it reaches are the parameters, in the order of the program.
+        inputs: one for each declared parameter (for a LoadedModule, for each that is no weight), of exactly the
+            declared dtype; all on one device.
         backend: "torch", the only one.
         precision: "declared" computes each op in its declared dtype; "f64" computes every float in f64 without
             rounding casts, and returns f64: a reference for what the program means.
         device: where to run; by default where the inputs are. It must agree with them.
-        children: what runs the entries of child modules with weights, on activations alone, by the child's name.
+        mesh: evaluate over the units of the program's meshes even where logical tensors would do, with as many units
+            on each level as this mesh has. It must agree with the sizes that the program declares, and gives those
+            that a launch would.
+        children: what runs the entries of child modules with weights, on activations alone, by the child's name. With
+            `precision` or `mesh` it gets these as the keyword `options`, a RunOptions.
 
     Returns:
         A tensor, or a tuple of tensors. Inputs are never modified, and results share no memory with them.
 
     Raises:
-        EvalError: the inputs do not fit, or a run-time value lies outside what an op accepts.
-        WrongTypeError: `function` is neither a Function nor a Module.
+        EvalError: the inputs do not fit, or a run-time value lies outside what an op accepts; the units have no one
+            value: copies disagree where they are collected, terms of a Partial are never summed, an element is owned
+            by nobody, or several units write different values to one element.
+        WrongTypeError: `function` is none of these.
     """
-    if isinstance(function, Module):
-        entry = function.entry_function()
-        if not isinstance(entry, Function):
-            raise WrongTypeError(f"evaluate: the entry '{entry.name}' is a kernel in TIR", remedy="compile the module")
-        function = entry
-    if not isinstance(function, Function):
-        raise WrongTypeError(
-            f"evaluate: expected a Function or a Module, got {type(function).__name__}",
-            remedy="decorate the function with @func",
-        )
     if backend != "torch":
         raise EvalError(f"evaluate: unknown backend {backend!r}", remedy='use "torch"')
     if precision not in PRECISIONS:
         raise EvalError(f"evaluate: unknown precision {precision!r}", remedy=f"use one of {', '.join(PRECISIONS)}")
+    if mesh is not None and not isinstance(mesh, Mesh):
+        raise WrongTypeError(f"evaluate: mesh must be a Mesh, got {type(mesh).__name__}")
+    options = RunOptions(precision, mesh)
+    if isinstance(function, LoadedModule):
+        if device is not None or children is not None:
+            raise EvalError("evaluate: a LoadedModule runs where its weights are, on its own children")
+        return function.runner(function.module.entry_function())(*inputs, options=options)
+    return run_function(_function(function), inputs, device, children, options)
+
+
+def _function(given: object) -> Function:
+    if isinstance(given, Module):
+        entry = given.entry_function()
+        if not isinstance(entry, Function):
+            raise WrongTypeError(f"evaluate: the entry '{entry.name}' is a kernel in TIR", remedy="compile the module")
+        return entry
+    if isinstance(given, Call):
+        params = tuple(e for e in post_order(given) if isinstance(e, Var) and e in free_variables(given)[id(given)])
+        return Function("call", params, given, given.type)
+    if not isinstance(given, Function):
+        raise WrongTypeError(
+            f"evaluate: expected a Function or a Module, got {type(given).__name__}",
+            remedy="decorate the function with @func",
+        )
+    return given
+
+
+def run_function(
+    function: Function,
+    inputs: tuple[object, ...],
+    device: torch.device | str | None,
+    children: Mapping[str, Callable[..., object]] | None,
+    options: RunOptions,
+) -> object:
+    """The value of a function on one input for each declared parameter; see `evaluate`."""
     where = torch.device(device) if device is not None else None
-    tensors = check_inputs(function, inputs, where)
+    exact = options.precision == "f64"
+    tensors = check_inputs(function, inputs, where, widened=exact and options.is_inner)
     if where is None:
         where = tensors[0].device if tensors else torch.device("cpu")
-    exact = precision == "f64"
     extents = bind_extents(function, tensors)
-    function = variant_for(function, extents)
+    function = Elaborator().without_calls(variant_for(function, extents))
     check_served(function, extents)
     body = function.body
     if body is None:
         raise EvalError(f"'{function.name}' is a prototype without variants", remedy="give it a body")
-    ctx = EvalContext(where, exact, extents, children)
+    check_complete(body, f"the result of '{function.name}'")
+    if options.mesh is not None:
+        extents = bind_levels(function, extents, options.mesh)
+    units = units_of(function, extents) if options.mesh is not None or asks_for_units(body) else None
+    ctx = EvalContext(where, exact, extents, children, units, dataclasses.replace(options, is_inner=True))
     with torch.no_grad():
         given = [x.to(torch.float64) if exact and x.is_floating_point() else x for x in tensors]
         engine = Engine(ctx, body, dict(zip(function.params, given, strict=True)))
-        return _fresh(ctx, engine.value(body), {x.untyped_storage().data_ptr() for x in tensors})
+        value = engine.value(body)
+        if units is not None:
+            value = collected(units, value, body, f"the result of '{function.name}'")
+        return _fresh(ctx, value, {x.untyped_storage().data_ptr() for x in tensors})
 
 
 def _fresh(ctx: EvalContext, value: Value, memory: set[int]) -> object:

@@ -10,15 +10,20 @@ from tilefoundry.diagnostics import EvalError
 from tilefoundry.evaluator.dtypes import TORCH, torch_dtype
 from tilefoundry.ir.core.expr import Var
 from tilefoundry.ir.core.function import Function
-from tilefoundry.ir.dims import DimVar, dim_vars, evaluate_dim
+from tilefoundry.ir.dims import Dim, DimVar, dim_vars, evaluate_dim, linear_in
 from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.types import TensorType
 
 _NAMES = {value: key for key, value in TORCH.items()}
 
 
-def check_inputs(function: Function, inputs: tuple[object, ...], device: torch.device | None) -> list[torch.Tensor]:
+def check_inputs(
+    function: Function, inputs: tuple[object, ...], device: torch.device | None, *, widened: bool = False
+) -> list[torch.Tensor]:
     """The inputs as tensors: a Python number of the declared kind serves as a rank-0 input.
+
+    Args:
+        widened: floats may also come in f64, whatever is declared.
 
     Raises:
         EvalError: wrong number, kind, dtype, rank or extent; more than one device.
@@ -39,10 +44,10 @@ def check_inputs(function: Function, inputs: tuple[object, ...], device: torch.d
             remedy="move them to one device; nothing is moved silently",
         )
     chosen = next(iter(devices.values()), torch.device("cpu"))
-    return [_check(function, p, x, chosen) for p, x in zip(function.params, inputs, strict=True)]
+    return [_check(function, p, x, chosen, widened) for p, x in zip(function.params, inputs, strict=True)]
 
 
-def _check(function: Function, param: Var, value: object, device: torch.device) -> torch.Tensor:
+def _check(function: Function, param: Var, value: object, device: torch.device, widened: bool) -> torch.Tensor:
     where = f"'{function.name}': input '{param.name}'"
     declared = param.type
     if not isinstance(declared, TensorType):
@@ -56,7 +61,9 @@ def _check(function: Function, param: Var, value: object, device: torch.device) 
         )
     if not isinstance(value, torch.Tensor):
         raise EvalError(f"{where}: expected a torch.Tensor of {declared.dtype}, got {type(value).__name__}")
-    if value.dtype != torch_dtype(declared.dtype):
+    if value.dtype != torch_dtype(declared.dtype) and not (
+        widened and declared.dtype.is_float and value.dtype == torch.float64
+    ):
         raise EvalError(
             f"{where}: expected dtype {declared.dtype}, got {_NAMES.get(value.dtype, value.dtype)}",
             remedy=f"convert it: x.to({torch_dtype(declared.dtype)})",
@@ -76,17 +83,24 @@ def bind_extents(function: Function, inputs: list[torch.Tensor]) -> dict[str, in
             computed extent differs.
     """
     bound: dict[str, tuple[int, str]] = {}
+    axes: list[tuple[Dim, int, str]] = []
     for param, value in zip(function.params, inputs, strict=True):
         assert isinstance(param.type, TensorType)
         for axis, (dim, extent) in enumerate(zip(param.type.shape, value.shape, strict=True)):
-            if not isinstance(dim, DimVar):
-                continue
-            place = f"'{param.name}' axis {axis}"
-            known, where = bound.setdefault(dim.name, (extent, place))
-            if known != extent:
-                raise EvalError(f"inconsistent binding of '{dim.name}': {known} by {where}, {extent} by {place}")
-            if not dim.lo <= extent < dim.hi:
-                raise EvalError(f"{place}: '{dim.name}' = {extent} lies outside its envelope [{dim.lo}, {dim.hi})")
+            axes.append((dim, extent, f"'{param.name}' axis {axis}"))
+    # A DimVar is an axis by itself where there is one; what is left comes out of a*v + b.
+    for dim, extent, place in axes:
+        if isinstance(dim, DimVar):
+            _bind(bound, dim, extent, place)
+    for dim, extent, place in axes:
+        linear = linear_in(dim)
+        if linear is not None and linear[0].name not in bound:
+            var, scale, offset = linear
+            if (extent - offset) % scale:
+                raise EvalError(
+                    f"{place}: expected extent {format_dim(dim)}, got {extent}, which no '{var.name}' gives"
+                )
+            _bind(bound, var, (extent - offset) // scale, place)
     values = {name: extent for name, (extent, _) in bound.items()}
     for param, value in zip(function.params, inputs, strict=True):
         assert isinstance(param.type, TensorType)
@@ -97,6 +111,14 @@ def bind_extents(function: Function, inputs: list[torch.Tensor]) -> dict[str, in
                     f"{'' if isinstance(dim, int) else f' = {evaluate_dim(dim, values)}'}, got {extent}"
                 )
     return values
+
+
+def _bind(bound: dict[str, tuple[int, str]], dim: DimVar, extent: int, place: str) -> None:
+    known, where = bound.setdefault(dim.name, (extent, place))
+    if known != extent:
+        raise EvalError(f"inconsistent binding of '{dim.name}': {known} by {where}, {extent} by {place}")
+    if not dim.lo <= extent < dim.hi:
+        raise EvalError(f"{place}: '{dim.name}' = {extent} lies outside its envelope [{dim.lo}, {dim.hi})")
 
 
 def check_served(function: Function, extents: Mapping[str, int]) -> None:

@@ -12,7 +12,9 @@ from tilefoundry.diagnostics import EvalError
 from tilefoundry.dsl import DimVar, Mesh, Tensor, Topology, tf, tile
 from tilefoundry.evaluator import evaluate
 from tilefoundry.evaluator.testing import assert_same, sample
-from tilefoundry.ir.types import DType
+from tilefoundry.ir.core.expr import Call, Var
+from tilefoundry.ir.hir import Binary, BinaryKind
+from tilefoundry.ir.types import DType, TensorType
 from tilefoundry.python import func
 
 # -- windows
@@ -129,7 +131,9 @@ def test_local_has_one_value_only_where_nothing_is_split() -> None:
 
     x = torch.randn(4, 2)
     assert_same(evaluate(f, x), x)
-    with pytest.raises(EvalError, match=r"S\(0\) along mesh axis 'w'") as caught:
+    with pytest.raises(
+        EvalError, match=r"copies disagree at element \(0, 0\): thread 0 holds .*, thread 1 holds"
+    ) as caught:
         evaluate(g, x)
     assert caught.value.span is not None
 
@@ -190,6 +194,15 @@ def test_scalar_inputs() -> None:
     assert_same(evaluate(f, x, torch.tensor(0.5), torch.tensor(3, dtype=torch.int32)), x * 0.5 + 3)  # type: ignore[arg-type]
     with pytest.raises(EvalError, match="expected a Python int"):
         evaluate(f, x, 0.5, 3.0)
+
+
+def test_a_call_is_evaluated_on_its_variables() -> None:
+    x, y = (Var(name, TensorType((2,), DType.f32)) for name in "xy")
+    call = Call(Binary(BinaryKind.SUB), (Call(Binary(BinaryKind.MUL), (y, y)), x))
+    value = evaluate(call, torch.tensor([3.0, 4.0]), torch.tensor([1.0, 2.0]))  # y stands first
+    assert_same(value, torch.tensor([8.0, 14.0]))
+    with pytest.raises(EvalError, match=r"'call' takes 2 input\(s\) \(y, x\), got 1"):
+        evaluate(call, torch.zeros(2))
 
 
 def test_gradients_are_not_recorded() -> None:

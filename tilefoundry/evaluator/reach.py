@@ -21,7 +21,7 @@ def reached_children(function: Function, args: tuple[object, ...] | None) -> tup
         EvalError: the arguments of a prototype do not fit.
     """
     if function.variants and args is not None:
-        function = variant_for(function, bind_extents(function, check_inputs(function, args, None)))
+        function = variant_for(function, bind_extents(function, check_inputs(function, args, None, widened=True)))
     calls = post_order(function.body) if function.body is not None else ()
     targets = (c.target for c in calls if isinstance(c, Call))
     return tuple(dict.fromkeys(t.child for t in targets if isinstance(t, ChildEntry)))

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 import torch
 
 from tilefoundry.evaluator.dtypes import TORCH
-from tilefoundry.evaluator.evaluate import evaluate
+from tilefoundry.evaluator.evaluate import run_function
 from tilefoundry.evaluator.reach import reached_children
-from tilefoundry.ir.core.execution import TensorFacts
+from tilefoundry.ir.core.execution import AS_DECLARED, RunOptions, TensorFacts
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
 
@@ -17,7 +17,7 @@ _NAMES = {value: key.name for key, value in TORCH.items()}
 
 
 class TorchExecutor:
-    """Runs functions on torch tensors, in declared precision."""
+    """Runs functions on torch tensors."""
 
     def run(
         self,
@@ -26,9 +26,10 @@ class TorchExecutor:
         args: tuple[object, ...],
         device: str | None = None,
         children: Mapping[str, Callable[..., object]] | None = None,
+        options: RunOptions = AS_DECLARED,
     ) -> object:
         """The value of `function` on one argument for each declared parameter."""
-        return evaluate(function, *args, device=device, children=children)
+        return run_function(function, args, device, children, options)
 
     def reached(self, function: Function, args: tuple[object, ...] | None) -> tuple[str, ...]:
         """The names of the children whose entries a call of `function` reaches."""

@@ -42,6 +42,7 @@ from tilefoundry.ir.specialize import (
     specialize_function,
     specialize_module,
 )
+from tilefoundry.ir.structure import first_difference, structurally_equal
 from tilefoundry.ir.types import CallableType, DType, StorageKind, TensorType, TupleType, Type, UnitType
 from tilefoundry.ir.variants import variant_for
 from tilefoundry.ir.verify import verify_function, verify_module
@@ -83,6 +84,7 @@ __all__ = [
     "ceildiv",
     "dim_vars_reached",
     "evaluate_dim",
+    "first_difference",
     "function_selectors",
     "is_concrete",
     "normalize_dim",
@@ -94,6 +96,7 @@ __all__ = [
     "specialize_concretely",
     "specialize_function",
     "specialize_module",
+    "structurally_equal",
     "variant_for",
     "verify_function",
     "verify_module",

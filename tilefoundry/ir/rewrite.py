@@ -7,7 +7,7 @@ not change is kept as it is.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeVar, cast
 
 from tilefoundry.ir.core.expr import Call, Constant, Expr, Tuple, Var
@@ -25,14 +25,21 @@ class Rewriter:
     Args:
         values: replacements of Vars.
         extents: replacements of DimVars, also inside op attributes, types and layouts.
+        parts: replacements of other expressions, found by identity.
     """
 
-    def __init__(self, values: Mapping[Var, Node], extents: Mapping[Expr, Node] | None = None) -> None:
+    def __init__(
+        self,
+        values: Mapping[Var, Node],
+        extents: Mapping[Expr, Node] | None = None,
+        parts: Sequence[tuple[Expr, Node]] = (),
+    ) -> None:
         self._extents = dict(extents or {})
         self._retype = bool(self._extents)
         self._done: dict[int, Node] = {id(var): value for var, value in values.items()}
         self._done.update((id(var), value) for var, value in self._extents.items())
-        self._kept: list[object] = [values]  # keeps the ids above valid
+        self._done.update((id(part), value) for part, value in parts)
+        self._kept: list[object] = [values, parts]  # keeps the ids above valid
 
     def __call__(self, expr: Node) -> Node:
         """The rewritten expression."""

@@ -22,8 +22,21 @@ from tilefoundry.ir.hir import (
     UnaryKind,
     Zeros,
 )
-from tilefoundry.ir.shard import Layout, Mesh, MeshAxis, Placed, ShardLayout, Topology, layout_from_sugar
-from tilefoundry.ir.types import DType, StorageKind, TensorType, make_tensor_type
+from tilefoundry.ir.shard import (
+    Dynamic,
+    Layout,
+    Mesh,
+    MeshAxis,
+    Partial,
+    Placed,
+    ShardLayout,
+    Topology,
+    c_order_strides,
+    layout_from_sugar,
+    per_unit_strides,
+    with_strides,
+)
+from tilefoundry.ir.types import DType, ShapeDim, StorageKind, TensorType, make_tensor_type
 from tilefoundry.target import CudaTarget
 
 B, S, G = DimVar("B", 1, 1 << 16), DimVar("S", 1, 1 << 20), DimVar("G", 1, 1 << 20)
@@ -43,9 +56,37 @@ def number(value: float | int, dtype: str = "f32") -> Constant:
     return Constant(value, TensorType.umat_scalar(DType.from_name(dtype)))
 
 
+def dynamic(x: Var) -> Var:
+    """The parameter with a Dynamic placement along all mesh axes."""
+    t = x.type
+    assert isinstance(t, TensorType) and isinstance(t.layout, ShardLayout)
+    layout = ShardLayout(t.layout.layout, (Dynamic(),) * t.layout.mesh.rank, t.layout.mesh)
+    return Var("x", TensorType(t.shape, t.dtype, layout, t.storage))
+
+
 def binary(kind: BinaryKind, lhs: Expr, rhs: Expr) -> Call:
     """``kind(lhs, rhs)``."""
     return call(Binary(kind), lhs, rhs)
+
+
+def value(shape: tuple[ShapeDim, ...], dtype: str = "f32", storage: str = "gmem") -> Var:
+    """A tensor without layout."""
+    return Var("x", make_tensor_type(shape, dtype, storage))
+
+
+def held(
+    shape: tuple[ShapeDim, ...],
+    *entries: ShapeDim | Placed,
+    states: tuple[tuple[MeshAxis, Partial], ...] = (),
+    dtype: str = "f32",
+) -> Var:
+    """A fragment in registers: over THREADS where the entries or states name one of its axes, else of each unit."""
+    layout = layout_from_sugar(entries, states)
+    if isinstance(layout, ShardLayout):
+        layout = with_strides(layout, per_unit_strides(layout))
+    else:
+        layout = Layout(layout.shape, c_order_strides(layout.shape))
+    return Var("x", make_tensor_type(shape, dtype, "rmem", layout))
 
 
 def attention(head: int = 64, scale: float = 0.125, tile: int = 64) -> Module:

@@ -5,12 +5,23 @@ Tiles are laid one after another; a CTA's tiles all live while it runs.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import replace
+from collections.abc import Collection, Sequence
 
-from tilefoundry.ir.core.expr import Call, Var
-from tilefoundry.ir.dims import Dim, dim_add
-from tilefoundry.ir.tir import AllocTensor, Binding, For, If, Item, MemorySpan, TensorView, fold, items_within, unfold
+from tilefoundry.ir.core.expr import Call, Expr, Var
+from tilefoundry.ir.dims import Dim, dim_add, dim_mul
+from tilefoundry.ir.shard import Layout, flat_modes
+from tilefoundry.ir.tir import (
+    AllocTensor,
+    Binding,
+    Item,
+    MemorySpan,
+    TensorView,
+    fold,
+    items_within,
+    map_blocks,
+    unfold,
+    view_as,
+)
 from tilefoundry.ir.types import DType, StorageKind, TensorType
 from tilefoundry.passes.names import Names
 from tilefoundry.passes.sizes import storage_bytes
@@ -41,7 +52,7 @@ class _Plan:
             if isinstance(item, Binding)
             and isinstance(item.value, Call)
             and isinstance(item.value.target, TensorView)
-            and len(item.value.args) == 2
+            and len(item.value.args) > 1
         }
         return self._block(items, rings)
 
@@ -54,15 +65,29 @@ class _Plan:
                     self.bytes += storage_bytes(type_)
                     if var not in rings:
                         out.append(self._view(var, type_, offset))
-                case Binding(var, Call(target=TensorView(type_), args=(Var() as ring, offset))):
-                    out.append(self._view(var, type_, dim_add(self._offsets[ring], offset)))
-                case For():
-                    out.append(replace(item, body=fold(self._block(unfold(item.body), rings))))
-                case If():
-                    out.append(replace(item, then_body=fold(self._block(unfold(item.then_body), rings))))
-                case _:
+                case Binding(var, Call(target=TensorView(), args=(Var() as memory, *at))) if at and memory in rings:
+                    place = dim_add(self._offsets[memory], _bytes_to(memory, at))
+                    out.append(self._view(var, _tensor_type(var), place))
+                case Binding():
                     out.append(item)
+                case _:
+                    out.append(map_blocks(item, lambda block: fold(self._block(unfold(block), rings))))
         return out
 
     def _view(self, var: Var, type_: TensorType, offset: Dim) -> Binding:
-        return Binding(var, Call(TensorView(type_), (self.span, offset), type_))
+        return Binding(var, Call(view_as(type_), (self.span, offset), type_))
+
+
+def _bytes_to(memory: Var, at: Sequence[Expr | int]) -> Dim:
+    """The distance of an element from the first, in bytes."""
+    type_ = _tensor_type(memory)
+    assert isinstance(type_.layout, Layout)
+    offset: Dim = 0
+    for coordinate, (_, stride) in zip(at, flat_modes(type_.layout), strict=True):
+        offset = dim_add(offset, dim_mul(coordinate, stride))
+    return dim_mul(offset, type_.dtype.storage_bits // 8)
+
+
+def _tensor_type(var: Var) -> TensorType:
+    assert isinstance(var.type, TensorType)
+    return var.type

@@ -25,7 +25,6 @@ from tilefoundry.ir.dims import (
     dim_atoms,
     dim_floordiv,
     dim_mod,
-    dim_mul,
     dim_sub,
     substitute_dim,
 )
@@ -45,10 +44,11 @@ from tilefoundry.ir.tir import (
     Pipeline,
     PipeRelease,
     PipeWait,
-    TensorView,
     TileLoad,
     fold,
+    map_blocks,
     unfold,
+    view_as,
 )
 from tilefoundry.ir.types import DType, StorageKind, TensorType
 from tilefoundry.passes.names import Names
@@ -73,7 +73,7 @@ def pipeline(items: list[Item], names: Names, stages: int) -> list[Item]:
             case For():
                 out += _loop(item, names, stages)
             case If():
-                out.append(replace(item, then_body=fold(pipeline(unfold(item.then_body), names, stages))))
+                out.append(map_blocks(item, lambda block: fold(pipeline(unfold(block), names, stages))))
             case _:
                 out.append(item)
     return out + (_await_loads(pipe) if pipe is not None else [])
@@ -97,18 +97,17 @@ def _await_loads(pipe: Var) -> list[Item]:
 
 @dataclass(frozen=True, slots=True)
 class _Ring:
-    """The buffers of one tile, ``stage_bytes`` apart."""
+    """The buffers of one tile: the slices of ``memory`` along its first axis."""
 
     memory: Var
     tile: Var
-    stage_bytes: int
     load: Evaluate
 
     def view(self, name: str, stage: Dim) -> Binding:
         """Binds the tile of a stage."""
         type_ = cast("TensorType", self.tile.type)
-        offset = dim_mul(stage, self.stage_bytes)
-        return Binding(Var(name, type_), Call(TensorView(type_), (self.memory, offset), type_))
+        at = (stage, *(0 for _ in type_.shape))
+        return Binding(Var(name, type_), Call(view_as(type_), (self.memory, *at), type_))
 
     def load_stage(self, names: Names, pipe: Var, stage: Dim, values: Mapping[Expr, Dim]) -> list[Item]:
         """Loads the tile of the iteration that ``values`` gives into a stage."""
@@ -181,7 +180,7 @@ def _rings(loop: For, body: list[Item], names: Names, stages: int) -> list[_Ring
         reached = frozenset().union(*(dim_atoms(c) for c in coordinates.elements))
         if tile in allocated and not reached & bound:
             memory = Var(names.fresh(f"{tile.name}_ring"), _ring_type(_tensor(tile), stages))
-            rings.append(_Ring(memory, tile, storage_bytes(_tensor(tile)), item))
+            rings.append(_Ring(memory, tile, item))
     return rings
 
 

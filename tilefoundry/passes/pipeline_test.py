@@ -7,8 +7,7 @@ from tilefoundry.ir.dims import INDEX_TYPE, Dim, DimVar, dim_add, evaluate_dim
 from tilefoundry.ir.tir import Binding, Evaluate, For, If, Index, Item, TensorView, TileLoad, fold, items_within, unfold
 from tilefoundry.passes.names import Names
 from tilefoundry.passes.pipeline import pipeline
-from tilefoundry.passes.sizes import storage_bytes
-from tilefoundry.passes.tir_samples import GLOBAL, TILE, fragment, kinds, load, mma, tile
+from tilefoundry.passes.tir_samples import GLOBAL, fragment, kinds, load, mma, tile
 
 A, B, R = tile("a"), tile("b"), fragment("r")
 
@@ -69,12 +68,12 @@ def run(
         match item:
             case Binding(var, Call(target=Index(), args=(value,))):
                 values[var] = evaluate_dim(value, {}, values)
-            case Binding(var, Call(target=TensorView(), args=(Var() as ring, offset))):
-                where[var] = (ring.name, evaluate_dim(offset, {}, values) // storage_bytes(TILE))
+            case Binding(var, Call(target=TensorView(), args=(Var() as ring, stage, 0, 0))):
+                where[var] = (ring.name, evaluate_dim(stage, {}, values))
             case Evaluate(TileLoad(), (tensor, Tuple(elements=(row, _)), Var() as dst, _)):
                 assert tensor is GLOBAL
                 held[where[dst]] = evaluate_dim(row, {}, values)
-            case Evaluate(args=(Var() as a, Var() as b, _)):
+            case Evaluate(args=(_, Var() as a, Var() as b)):
                 computed.append((held[where[a]], held[where[b]]))
             case If(Call(args=(lhs, rhs)), body):
                 if evaluate_dim(lhs, {}, values) < evaluate_dim(rhs, {}, values):

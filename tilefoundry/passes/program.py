@@ -5,6 +5,7 @@ from __future__ import annotations
 from tilefoundry.diagnostics import CompileError, WrongTypeError
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
+from tilefoundry.ir.elaborate import Elaborator
 from tilefoundry.ir.tir import PrimFunction, fold
 from tilefoundry.ir.verify import verify_module
 from tilefoundry.passes.lower import lower_function
@@ -43,7 +44,7 @@ def lower(module: Module, target: Target | None = None) -> Module:
     entry = module.entry_function()
     if not isinstance(entry, Function):
         raise WrongTypeError(f"lower: the entry '{module.entry}' is TIR already")
-    inputs, outputs, items, names = lower_function(module, entry)
+    inputs, outputs, items, names = lower_function(module, Elaborator().without_calls(entry))
     limit = placement.shared_bytes_per_cta if isinstance(placement, CudaTarget) else None
     used = 0
     for stages in range(STAGES, 0, -1):

@@ -22,6 +22,7 @@ from tilefoundry.ir.tir import (
     Sync,
     TensorView,
     fold,
+    inner_blocks,
     unfold,
 )
 from tilefoundry.ir.types import StorageKind, TensorType
@@ -68,10 +69,13 @@ class _Walk:
                     entry = since.copy()
                     out.append(replace(item, body=fold(self.block(unfold(item.body), since))))
                     since.merge(entry)
-                case If():
-                    skipped = since.copy()
-                    out.append(replace(item, then_body=fold(self.block(unfold(item.then_body), since))))
-                    since.merge(skipped)
+                case If(_, then_body, else_body):
+                    otherwise = since.copy()
+                    then_body = fold(self.block(unfold(then_body), since))
+                    if else_body is not None:
+                        else_body = fold(self.block(unfold(else_body), otherwise))
+                    out.append(replace(item, then_body=then_body, else_body=else_body))
+                    since.merge(otherwise)
                 case _:
                     out.append(item)
         return out
@@ -110,10 +114,9 @@ def _buffers(items: list[Item]) -> dict[Var, Var]:
                     owners[var] = var
                 case Binding(var, Call(target=TensorView(), args=(Var() as memory,))) if memory in owners:
                     owners[var] = owners[memory]
-                case For(body=body):
-                    visit(unfold(body))
-                case If(then_body=body):
-                    visit(unfold(body))
+                case _:
+                    for inner in inner_blocks(item):
+                        visit(unfold(inner))
 
     visit(items)
     return owners

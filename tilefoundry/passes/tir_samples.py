@@ -11,14 +11,14 @@ from tilefoundry.ir.tir import (
     Copy,
     Evaluate,
     For,
-    If,
     Item,
     Mma,
     Stmt,
-    TensorView,
     TileLoad,
     fold,
+    inner_blocks,
     unfold,
+    view_as,
 )
 from tilefoundry.ir.types import DType, StorageKind, TensorType
 
@@ -40,7 +40,7 @@ def fragment(name: str) -> Binding:
 
 def view(name: str, of: Var) -> Binding:
     """A view of a whole tile."""
-    return Binding(Var(name, TILE), Call(TensorView(TILE), (of,), TILE))
+    return Binding(Var(name, TILE), Call(view_as(TILE), (of,), TILE))
 
 
 def load(dst: Var, row: Dim) -> Evaluate:
@@ -55,7 +55,7 @@ def copy(src: Expr, dst: Expr) -> Evaluate:
 
 def mma(a: Expr, b: Expr, acc: Expr) -> Evaluate:
     """A product of shared tiles."""
-    return Evaluate(Mma(), (a, b, acc))
+    return Evaluate(Mma(), (acc, a, b))
 
 
 def loop(name: str, extent: Dim, step: int, *items: Item) -> tuple[Var, For]:
@@ -79,7 +79,4 @@ def kinds(items: list[Item]) -> list[str]:
 
 
 def _inner(item: Stmt) -> list[Item]:
-    match item:
-        case For(body=body) | If(then_body=body):
-            return unfold(body)
-    return []
+    return [inner for block in inner_blocks(item) for inner in unfold(block)]

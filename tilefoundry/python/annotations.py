@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from tilefoundry.dsl.tensor import ConstTensor, Tensor, TensorSpec
+from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.shard import (
     ComposedLayout,
     Layout,
@@ -19,7 +20,7 @@ from tilefoundry.ir.shard import (
 from tilefoundry.ir.types import DType, StorageKind, TensorType, TupleType, resolve_storage
 from tilefoundry.python.layouts import AnyLayout, resolve_layout
 from tilefoundry.python.parser import Parser
-from tilefoundry.python.values import Index, StateSet, Window, as_index, describe, is_index
+from tilefoundry.python.values import Described, Index, StateSet, Window, as_index, describe, is_index
 
 FORM = 'write Tensor[(64, 64), "f32"], optionally followed by a layout and a storage'
 
@@ -70,10 +71,15 @@ def _extent(p: Parser, node: ast.AST, extent: object) -> Index:
     if isinstance(extent, Placed):
         return extent.extent
     if not is_index(extent) or isinstance(extent, Window):
-        p.refuse(node, f"expected an int or a DimVar as extent, got {describe(extent)}", FORM)
+        hides = isinstance(extent, (Described, Function))
+        p.refuse(
+            node,
+            f"expected an int or a DimVar as extent, got {describe(extent)}",
+            "give the function another name: here it hides what the name means outside" if hides else FORM,
+        )
     index = as_index(extent)
     if isinstance(index, int) and not 0 <= index < 1 << 63:
-        p.refuse(node, f"expected an extent from 0 to 2**63 - 1, got {index}")
+        p.refuse(node, f"expected an extent from 0 to 2**63 - 1, got {index}", "write a non-negative int, or a DimVar")
     return index
 
 

@@ -17,8 +17,14 @@ from tilefoundry.ir.core.expr import Call, Expr, Tuple
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.core.op import OpSchema, ParamDef, schemas_named
+from tilefoundry.ir.core.pattern import ScalarPat
+from tilefoundry.ir.core.type import Type
+from tilefoundry.ir.dims import INDEX_TYPE
+from tilefoundry.ir.overload import resolve_overload
 from tilefoundry.ir.traverse import post_order
+from tilefoundry.ir.types import DType, TensorType
 from tilefoundry.python.annotations import tensor_type
+from tilefoundry.python.coordinates import read_coordinate
 from tilefoundry.python.layouts import build_mesh, resolve_layout
 from tilefoundry.python.literals import operands, plain_number
 from tilefoundry.python.parser import Parser
@@ -52,7 +58,9 @@ def call(p: Parser, node: ast.AST) -> object:
     if isinstance(function, SurfaceOp):
         return op_call(p, node, function, positional, keywords)
     if isinstance(function, Function):
-        return function_call(p, node, function, positional, keywords)
+        with p.located(node):
+            callee = function.sealed()
+        return function_call(p, node, callee, positional, keywords)
     if isinstance(function, Module):
         return child_call(p, node, function, positional, keywords)
     return _python_call(p, node, function, positional, keywords)
@@ -100,8 +108,13 @@ def _tf_remedy(function: object) -> str:
 
 def _extremum(p: Parser, node: ast.Call, function: object, values: list[object], named: dict[str, object]) -> object:
     name = function.__name__  # type: ignore[attr-defined]
+    values = [read_coordinate(p, node, value) for value in values]
     if named or len(values) < 2 or (function is dims.ceildiv and len(values) != 2):
-        p.refuse(node, f"{name} takes {'two' if function is dims.ceildiv else 'two or more'} positional arguments")
+        p.refuse(
+            node,
+            f"{name} takes {'two' if function is dims.ceildiv else 'two or more'} positional arguments",
+            f"write {name}(a, b)",
+        )
     if all(is_number(v) for v in values) and function is not dims.ceildiv:
         return function(*values)  # type: ignore[operator]
     for value in values:
@@ -162,12 +175,21 @@ def arguments(
         given[name] = value
     if len(given) != len(names) or len(positional) > len(names):
         count = len(positional) + len(keywords)
-        p.refuse(node, f"'{callee}' takes {len(names)} argument(s) ({', '.join(names)}), got {count}")
+        p.refuse(
+            node,
+            f"'{callee}' takes {len(names)} argument(s) ({', '.join(names)}), got {count}",
+            "give one argument for each parameter",
+        )
     args: list[Expr] = []
     for name in names:
-        where, argument = given[name]
+        where, written = given[name]
+        argument = read_coordinate(p, where, written)
         if not isinstance(argument, Expr):
-            p.refuse(where, f"argument '{name}' of '{callee}': expected a tensor, got {describe(argument)}")
+            p.refuse(
+                where,
+                f"argument '{name}' of '{callee}': expected a tensor, got {describe(argument)}",
+                "pass a tensor; for a number, tf.full_like(x, value)",
+            )
         args.append(argument)
     return tuple(args)
 
@@ -178,9 +200,24 @@ def op_call(p: Parser, node: ast.Call, op: SurfaceOp, positional: list[Given], k
         return insert_slice(p, node, bound(p, node, op.name, ("dst", "update", "offsets"), positional, keywords))
     schemas = schemas_named(op.dialect, op.name)
     if not schemas:
-        p.refuse(node, f"{op.dialect} has no op named '{op.name}'")
-    fitting = [s for s in schemas if _fits(s, positional, keywords)]
-    return _build(p, node, (fitting or list(schemas))[0], positional, keywords)
+        p.refuse(node, f"{op.dialect} has no op named '{op.name}'", f"see dir({op.dialect}) for the ops")
+    if len(schemas) == 1 and not schemas[0].takes(len(positional), keywords):
+        _bind(p, node, schemas[0], positional, keywords)  # says which argument is wrong
+    with p.located(node):
+        types = {name: _type_given(value) for name, (_, value) in keywords.items()}
+        schema = resolve_overload(schemas, [_type_given(value) for _, value in positional], types)
+    return _build(p, node, schema, positional, keywords)
+
+
+def _type_given(value: object) -> Type | None:
+    """The type of an argument that can be an operand; a number is a scalar of whatever dtype its peers have."""
+    if isinstance(value, Expr):
+        return value.type
+    if isinstance(value, (Window, shard.MeshAxis)) or is_index(value):
+        return INDEX_TYPE
+    if is_number(value):
+        return TensorType.umat_scalar(DType.bool if isinstance(value, bool) else DType.f32)
+    return None
 
 
 def bound(
@@ -191,20 +228,10 @@ def bound(
     return {n: g[0] for n, g in _bind(p, node, schema, positional, keywords).items()}
 
 
-def _fits(schema: OpSchema, positional: list[Given], keywords: dict[str, Given]) -> bool:
-    names = [param.name for param in schema.params]
-    if any(name not in names for name in keywords):
-        return False
-    variadic = any(param.variadic for param in schema.params)
-    taken = {*names[: len(positional)], *keywords}
-    missing = any(param.required and param.name not in taken for param in schema.params)
-    return not missing and (variadic or len(positional) <= len(names))
-
-
 def _bind(
     p: Parser, node: ast.Call, schema: OpSchema, positional: list[Given], keywords: dict[str, Given]
 ) -> dict[str, list[Given]]:
-    signature = f"{schema.name}({', '.join(_written(param) for param in schema.params)})"
+    signature = schema.signature
     given: dict[str, list[Given]] = {}
     rest = list(positional)
     for param in schema.params:
@@ -231,28 +258,41 @@ def _bind(
     return given
 
 
-def _written(param: ParamDef) -> str:
-    return f"*{param.name}" if param.variadic else param.name if param.required else f"{param.name}=..."
-
-
 def _build(p: Parser, node: ast.Call, schema: OpSchema, positional: list[Given], keywords: dict[str, Given]) -> Expr:
     given = _bind(p, node, schema, positional, keywords)
     inputs: list[object] = []
+    scalars: dict[int, Expr] = {}  # by position: a literal among these adopts no other operand's dtype
+    left_out: str | None = None
     for param in schema.inputs:
-        for where, value in given.get(param.name, ()):
+        if param.name not in given:
+            left_out = left_out or param.name
+        elif left_out is not None:  # operands are told apart by their order
+            where, _ = given[param.name][0]
+            p.refuse(where, f"{schema.name}: '{param.name}' is given, and '{left_out}' before it is not", "give both")
+        for where, written in given.get(param.name, ()):
+            value = read_coordinate(p, where, written)
             if isinstance(value, tuple):
-                value = Tuple(operands(p, where, value))
+                value = Tuple(operands(p, where, tuple(read_coordinate(p, where, v) for v in value)))
             if not (isinstance(value, (Expr, Window)) or is_number(value)):
-                p.refuse(where, f"{schema.name}: '{param.name}' must be a tensor or a number, got {describe(value)}")
-            inputs.append(value)
+                p.refuse(
+                    where,
+                    f"{schema.name}: '{param.name}' must be a tensor or a number, got {describe(value)}",
+                    "pass a tensor, or a number that adopts the other operand's dtype",
+                )
+            if isinstance(param.pattern, ScalarPat):
+                scalars[len(scalars) + len(inputs)] = operands(p, where, (value,))[0]
+            else:
+                inputs.append(value)
     attributes = {
         param.name: attribute(p, where, schema.name, param.name, value)
         for param in schema.attributes
         for where, value in given.get(param.name, ())
     }
-    with p.located(node):
+    with p.located(node, f"call {schema.signature}"):
         target = schema.build(**attributes)
-    return p.call(node, target, operands(p, node, inputs))
+    peers = iter(operands(p, node, inputs))
+    args = (scalars[k] if k in scalars else next(peers) for k in range(len(scalars) + len(inputs)))
+    return p.call(node, target, tuple(args))
 
 
 def attribute(p: Parser, node: ast.AST, op: str, name: str, value: object) -> object:
@@ -266,7 +306,15 @@ def attribute(p: Parser, node: ast.AST, op: str, name: str, value: object) -> ob
     if isinstance(value, (int, float)) and not isinstance(value, Enum):
         return plain_number(value)
     if isinstance(value, Window) or (isinstance(value, Expr) and not is_index(value)):
-        p.refuse(node, f"{op}: '{name}' must be known at compile time, got {describe(value)}")
+        p.refuse(
+            node,
+            f"{op}: '{name}' must be known at compile time, got {describe(value)}",
+            "give a Python number, tuple or string, or a captured constant",
+        )
     if inspect.isroutine(value) or isinstance(value, (SurfaceOp, type)):
-        p.refuse(node, f"{op}: '{name}' cannot be {describe(value)}")
+        p.refuse(
+            node,
+            f"{op}: '{name}' cannot be {describe(value)}",
+            "give a value: a number, a tuple, a string or a constant of tilefoundry.dsl",
+        )
     return value

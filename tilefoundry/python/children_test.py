@@ -12,7 +12,7 @@ from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.hir import MatMul
 from tilefoundry.ir.text import canonical_module_text
 from tilefoundry.ir.types import make_tensor_type
-from tilefoundry.python.testing import load_program, marked
+from tilefoundry.python.testing import check_refusal, load_program
 
 CHILDREN = """\
 @module(entry="run")
@@ -209,14 +209,7 @@ REFUSED: dict[str, tuple[str, tuple[str, ...]]] = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused_with_place_and_words(name: str) -> None:
     text, words = REFUSED[name]
-    source, place = marked(text)
-    with pytest.raises(VerifyError) as caught:
-        load_program(source)
-    error = caught.value
-    assert error.span is not None, error
-    assert (error.span.line, error.span.column) == place, f"{error}\nexpected at {place}"
-    for word in words:
-        assert word in str(error)
+    check_refusal(text, words)
 
 
 def test_children_of_one_name_are_refused() -> None:

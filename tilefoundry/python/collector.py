@@ -6,18 +6,24 @@ import dataclasses
 from collections.abc import Callable
 from types import FunctionType
 
-from tilefoundry.diagnostics import VerifyError, WrongTypeError, WrongValueError
+from tilefoundry.diagnostics import TileFoundryError, VerifyError, WrongTypeError, WrongValueError
 from tilefoundry.ir.core.converters import check_converter
+from tilefoundry.ir.core.expr import Expr
 from tilefoundry.ir.core.function import Function
-from tilefoundry.ir.core.metadata import BindingMetadata
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.core.pattern import DimVarRangePat
 from tilefoundry.ir.shard import Topology
+from tilefoundry.ir.tir import PrimFunction
 from tilefoundry.ir.variants import check_variants
+from tilefoundry.python.drafts import as_variant
 from tilefoundry.python.function import Role, parse_function
 from tilefoundry.python.members import Authored, Member, Part
 from tilefoundry.python.names import Members, Resolver
 from tilefoundry.python.parser import Session
+from tilefoundry.python.prim.intrinsics import Intrinsic
+from tilefoundry.python.prim.members import PrimMember
+from tilefoundry.python.sites import ClassSite
+from tilefoundry.python.values import describe
 from tilefoundry.target import Target
 
 _IGNORED = {
@@ -29,10 +35,11 @@ _IGNORED = {
 class Collector:
     """Sorts the members of a class, and parses each function when it is first needed."""
 
-    def __init__(self, cls: type, session: Session) -> None:
-        self.cls, self.session = cls, session
-        self.functions: dict[str, Function] = {}
-        self.pending: dict[str, Member] = {}
+    def __init__(self, cls: type, session: Session, site: ClassSite) -> None:
+        self.cls, self.session, self.site = cls, session, site
+        self.functions: dict[str, Function | PrimFunction] = {}
+        self.pending: dict[str, Member | PrimMember] = {}
+        self.intrinsics: dict[str, Intrinsic] = {}
         self.children: dict[str, Module] = {}
         self.groups: dict[str, tuple[Module, ...]] = {}
         self.methods: dict[str, Callable[..., object]] = {}
@@ -43,23 +50,32 @@ class Collector:
         for name, value in vars(cls).items():
             if isinstance(value, Part):
                 self._check_owner(name, value)
+        for name, place in site.repeated():
+            if name in vars(cls) and not isinstance(vars(cls)[name], Part):
+                raise WrongValueError(
+                    f"the class has a member '{name}' already", span=place, remedy="give each member a name of its own"
+                )
 
     def _sort(self, name: str, value: object) -> None:
         if name == "__call__":
             raise WrongTypeError(
-                f"module '{self.cls.__name__}': '__call__' is the module's own", remedy="define 'forward'"
+                f"module '{self.cls.__name__}': '__call__' is the module's own",
+                span=self.site.member(name),
+                remedy="define 'forward': a call runs it",
             )
-        if isinstance(value, Member):
+        if isinstance(value, (Member, PrimMember)):
             self.pending[name] = value
         elif isinstance(value, Part):
             pass  # its owner holds it
-        elif isinstance(value, Function):
+        elif isinstance(value, (Function, PrimFunction)):
             self.functions[name] = value
+        elif isinstance(value, Intrinsic):
+            self.intrinsics[name] = value
         elif isinstance(value, Module):
-            self._add_child(value.renamed(name))
+            self._add_child(name, value.renamed(name))
         elif isinstance(value, (tuple, list)) and value and all(isinstance(v, Module) for v in value):
             for child in value:
-                self._add_child(child)
+                self._add_child(name, child)
             self.groups[name] = tuple(value)
         elif isinstance(value, FunctionType):
             self.methods[name] = value
@@ -67,20 +83,24 @@ class Collector:
             raise WrongTypeError(
                 f"module '{self.cls.__name__}': member '{name}' has the type {type(value).__name__}; "
                 "only these three member kinds are allowed: functions (@func), Modules, plain Python methods",
-                remedy="move constants out of the class body",
+                span=self.site.member(name),
+                remedy="move it out of the class body; functions see the names around the class",
             )
 
-    def _add_child(self, child: Module) -> None:
+    def _add_child(self, name: str, child: Module) -> None:
         if child.name in self.children:
             raise WrongValueError(
                 f"module '{self.cls.__name__}': two children are named '{child.name}'",
+                span=self.site.member(name),
                 remedy='rename one: child.renamed("layer1")',
             )
         self.children[child.name] = child
 
     def _check_owner(self, name: str, part: Part) -> None:
         """The function that a variant or converter belongs to must still be a member."""
-        if self.pending.get(part.owner.name) is not part.owner:
+        owner = part.owner
+        known = self.functions.get(owner.name) if isinstance(owner, Function) else self.pending.get(owner.name)
+        if known is not owner:
             raise WrongValueError(
                 f"module '{self.cls.__name__}': '{name}' belongs to a function '{part.owner.name}' that is no member",
                 span=part.definition.span,
@@ -95,8 +115,16 @@ class Collector:
             return self.children[name]
         if name in self.groups:
             return self.groups[name]
+        if name in self.intrinsics:
+            return self.intrinsics[name]
         member = self.pending[name]
         if name in self._open:
+            hidden = member.definition.function.__globals__.get(name)
+            if isinstance(hidden, (Expr, int, float)):
+                raise VerifyError(
+                    f"'{name}' is the function '{name}' of this class here, which hides {describe(hidden)}",
+                    remedy="give the function another name",
+                )
             raise VerifyError(
                 f"recursive call: {' -> '.join([*self._open[self._open.index(name) :], name])}",
                 remedy="write the repetition as a loop",
@@ -108,7 +136,9 @@ class Collector:
             self._open.pop()
         return self.functions[name]
 
-    def _function(self, member: Member) -> Function:
+    def _function(self, member: Member | PrimMember) -> Function | PrimFunction:
+        if isinstance(member, PrimMember):
+            return member.parse(self._members(), self.session)
         base = self._parse(member.definition, Role.PROTOTYPE if member.variants else Role.FUNCTION)
         variants = tuple(self._variant(base, *variant) for variant in member.variants)
         converters = tuple(self._converter(base, *converter) for converter in member.converters.items())
@@ -118,8 +148,7 @@ class Collector:
 
     def _variant(self, base: Function, pattern: DimVarRangePat, definition: Authored) -> Function:
         parsed = self._parse(definition, Role.VARIANT)
-        metadata = (*parsed.metadata, BindingMetadata(parsed.name))
-        return dataclasses.replace(parsed, name=base.name, specializations=(pattern,), metadata=metadata)
+        return as_variant(base.name, pattern, parsed)
 
     def _converter(self, base: Function, weight: str, definition: Authored) -> tuple[str, Function]:
         parsed = self._parse(definition, Role.CONVERTER)
@@ -130,23 +159,35 @@ class Collector:
         return weight, parsed
 
     def _parse(self, definition: Authored, role: Role) -> Function:
-        names = (*self.pending, *self.functions, *self.children, *self.groups)
-        members = Members(names, self.find, tuple(self.children.values()))
-        resolver = Resolver(definition.function, members, definition.enclosing)
+        resolver = Resolver(definition.function, self._members(), definition.enclosing)
         return parse_function(definition.function, resolver, self.session, role)
+
+    def _members(self) -> Members:
+        names = (*self.pending, *self.functions, *self.children, *self.groups, *self.intrinsics)
+        return Members(names, self.find, tuple(self.children.values()), tuple(self.methods))
 
     def module(self, entry: str | None, target: Target | None, topologies: tuple[Topology, ...] | None) -> Module:
         """The Module of this class."""
         name = self.cls.__name__
         if not (self.pending or self.functions or self.children or self.methods):
-            raise WrongTypeError(f"module '{name}' is empty", remedy="define a function with @func in the class body")
+            raise WrongTypeError(
+                f"module '{name}' is empty: it has no function, child or method",
+                remedy="define a function with @func in the class body; what a base class holds is not taken over",
+            )
         for pending in self.pending:
-            self.find(pending)
+            try:
+                self.find(pending)
+            except TileFoundryError as error:
+                raise error.at(self.site.member(pending)) from error.__cause__
         ordered = tuple(self.functions[n] for n in vars(self.cls) if n in self.functions)
         if entry is not None and entry not in [f.name for f in ordered]:
+            kind = "child module" if entry in self.children else "method" if entry in self.methods else None
             raise WrongValueError(
-                f"module '{name}': entry {entry!r} names no collected function",
-                remedy=f"it has: {', '.join(f.name for f in ordered) or 'none'}",
+                f"module '{name}': entry {entry!r} names no collected function" + (f", but a {kind}" if kind else ""),
+                span=self.site.member(entry) if kind else None,
+                remedy="write @func without topologies and target, and give these to @module"
+                if kind == "child module"
+                else f"it has: {', '.join(f.name for f in ordered) or 'none'}",
             )
         children = tuple(self.children.values())
         module = Module(name, ordered, entry, children, target, topologies, methods=self.methods)

@@ -26,6 +26,7 @@ class Role(Enum):
     """What a ``def`` is; the value is how messages call it."""
 
     FUNCTION = "function"
+    DRAFT = "draft"  # outside of a class: a function, or a prototype whose variants follow
     PROTOTYPE = "prototype"
     VARIANT = "variant"
     CONVERTER = "converter"
@@ -43,7 +44,7 @@ def parse_function(
     p = Parser(source, resolver, session, EXPRESSIONS, STATEMENTS)
     node = source.node
     outside = dataclasses.replace(p, resolver=resolver.for_annotations())
-    params = tuple(_parameter(outside, function, argument) for argument in _arguments(p, node))
+    params = parameters(outside, function, node)
     if node.returns is None:
         p.refuse(node, f"function '{node.name}' has no return annotation", 'write -> Tensor[(...), "f32"]')
     declared = return_type(outside, node.returns, function.__annotations__.get("return"))
@@ -56,6 +57,13 @@ def parse_function(
         return Function(node.name, params, p.result, declared, metadata=metadata)
     except VerifyError as error:
         raise error.at(source.span(node.returns)) from None
+
+
+def parameters(p: Parser, function: FunctionType, node: ast.FunctionDef) -> tuple[Var, ...]:
+    """The parameters of a definition; `p` resolves names as annotations do."""
+    params = tuple(_parameter(p, function, argument) for argument in _arguments(p, node))
+    _check_dim_vars(p, node, [param.type for param in params])
+    return params
 
 
 def _check_body(p: Parser, node: ast.FunctionDef, role: Role) -> None:
@@ -73,6 +81,8 @@ def _check_body(p: Parser, node: ast.FunctionDef, role: Role) -> None:
             Role.VARIANT: "write what it computes for its extents",
             Role.CONVERTER: "return the weight, made from the raw tensors; one that stays as it is needs no converter",
         }
+        if role is Role.DRAFT:
+            return
         p.refuse(
             node.body[-1],
             f"{role.value} '{node.name}' has the body 'pass'"
@@ -97,9 +107,10 @@ def _arguments(p: Parser, node: ast.FunctionDef) -> list[ast.arg]:
 
 def _parameter(p: Parser, function: FunctionType, argument: ast.arg) -> Var:
     if argument.annotation is None:
-        p.refuse(
-            argument, f"parameter '{argument.arg}' has no annotation", f'write {argument.arg}: Tensor[(...), "f32"]'
-        )
+        remedy = f'write {argument.arg}: Tensor[(...), "f32"]'
+        if argument.arg in ("self", "cls"):
+            remedy = f"remove '{argument.arg}': functions of a module call each other by their bare names"
+        p.refuse(argument, f"parameter '{argument.arg}' has no annotation", remedy)
     if argument.arg not in function.__annotations__:  # Python mangles a private name in a class body
         p.refuse(
             argument, f"parameter '{argument.arg}' is private to its class", "use a name without leading underscores"

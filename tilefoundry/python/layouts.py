@@ -51,7 +51,11 @@ def resolve_layout(p: Parser, node: ast.AST, value: object) -> AnyLayout | None:
     for state in states.states if states is not None else ():
         partial = state.state() if state.state is Partial else state.state
         if not isinstance(partial, Partial):
-            p.refuse(node, f"expected a Partial after '@' in a value state, got {describe(state.state)}")
+            p.refuse(
+                node,
+                f"expected a Partial after '@' in a value state, got {describe(state.state)}",
+                'write {m.axis @ P("sum")}; a mesh axis that is not named is Broadcast',
+            )
         pairs.append((state.axis, partial))
     with p.located(node):
         return layout_from_sugar(entries, tuple(pairs), strides, tuple(p.meshes))
@@ -76,7 +80,11 @@ def _entry(p: Parser, node: ast.AST, entry: object) -> Index | Placed:
 
 def _stride(p: Parser, node: ast.AST, stride: object) -> Index:
     if not is_index(stride) or isinstance(stride, Window):
-        p.refuse(node, f"expected an int as a stride, got {describe(stride)}")
+        p.refuse(
+            node,
+            f"expected an int as a stride, got {describe(stride)}",
+            "write one int for each entry: ((4 @ m.x, 64), (64, 1))",
+        )
     return as_index(stride)
 
 
@@ -85,7 +93,11 @@ def build_mesh(p: Parser, node: ast.Call, positional: list[object], keywords: di
     order = ("topologies", "layout", "names")
     given = dict(zip(order, positional, strict=False))
     if len(positional) > len(order):
-        p.refuse(node, f"Mesh takes 3 arguments (topologies, layout, names), got {len(positional)}")
+        p.refuse(
+            node,
+            f"Mesh takes 3 arguments (topologies, layout, names), got {len(positional)}",
+            'write Mesh(("thread",), (4, 32), ("w", "l"))',
+        )
     for keyword, value in keywords.items():
         if keyword not in order or keyword in given:
             p.refuse(node, f"Mesh: unexpected argument '{keyword}'", "Mesh takes topologies, layout and names")
@@ -97,7 +109,9 @@ def build_mesh(p: Parser, node: ast.Call, positional: list[object], keywords: di
         p.refuse(
             node,
             f"expected a tuple of topology names, got {describe(topologies)}",
-            remedy=f"write Mesh(({topologies!r},), ...)" if isinstance(topologies, str) else None,
+            remedy=f"write Mesh(({topologies!r},), ...)"
+            if isinstance(topologies, str)
+            else 'write Mesh(("thread",), (4, 32), ("w", "l"))',
         )
     names = given.get("names", ())
     if not isinstance(names, tuple) or not all(isinstance(n, str) for n in names):
@@ -108,7 +122,11 @@ def build_mesh(p: Parser, node: ast.Call, positional: list[object], keywords: di
         if isinstance(layout, (Layout, ComposedLayout)):
             return Mesh(levels, layout, names)
         if not isinstance(layout, tuple) or not all(is_index(e) and not isinstance(e, Window) for e in layout):
-            p.refuse(node, f"expected mesh extents such as (4, 32), or a Layout, got {describe(layout)}")
+            p.refuse(
+                node,
+                f"expected mesh extents such as (4, 32), or a Layout, got {describe(layout)}",
+                "write one extent for each axis, as a tuple",
+            )
         mesh = Mesh(levels, make_mesh(tuple(as_index(e) for e in layout)).layout, names)
         axis_levels(mesh)  # refuses axes that do not multiply to the levels' sizes
         return mesh

@@ -35,7 +35,7 @@ def _operand(p: Parser, node: ast.AST, value: object, peer: DType | None) -> Exp
         return value
     if is_number(value):
         return literal(p, node, value, peer)  # type: ignore[arg-type]
-    p.refuse(node, f"expected a tensor or a number, got {describe(value)}")
+    p.refuse(node, f"expected a tensor or a number, got {describe(value)}", "pass a tensor or a Python number")
 
 
 def _peer_dtype(values: Sequence[object]) -> DType | None:
@@ -60,7 +60,11 @@ def literal(p: Parser, node: ast.AST, value: bool | int | float, peer: DType | N
         assert isinstance(dtype, IntegerDType)
         least, greatest = dtype.range
         if not least <= value <= greatest:
-            p.refuse(node, f"{value} is out of range of {dtype} [{least}, {greatest}]")
+            p.refuse(
+                node,
+                f"{value} is out of range of {dtype} [{least}, {greatest}]",
+                f"use a number that {dtype} holds, or a wider dtype",
+            )
         return Constant(value, INDEX_TYPE if dtype == DType.i64 else TensorType.scalar(dtype))
     if isinstance(peer, FloatDType):
         limit = largest_finite(peer)

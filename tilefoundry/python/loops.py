@@ -15,6 +15,7 @@ from tilefoundry.ir.dims import INDEX_TYPE
 from tilefoundry.ir.hir import GridRegionExpr, TupleGetItem
 from tilefoundry.ir.rewrite import Rewriter
 from tilefoundry.ir.shard import Mesh, MeshAxis
+from tilefoundry.python.coordinates import read_coordinate
 from tilefoundry.python.parser import Parser
 from tilefoundry.python.values import Index, Window, as_index, describe, is_index
 
@@ -83,7 +84,11 @@ def _yielded(p: Parser, where: ast.AST, carry: Carry, value: object) -> Expr:
     """A carry's value after one iteration, of the type that it has before."""
     name, before = carry.var.name, carry.var.type
     if not isinstance(value, Expr):
-        p.refuse(where, f"carried name '{name}' is {before} before the loop, {describe(value)} after one iteration")
+        p.refuse(
+            where,
+            f"carried name '{name}' is {before} before the loop, {describe(value)} after one iteration",
+            "give the name a tensor of the same type in the loop, or use another name",
+        )
     if value.type != before:
         p.refuse(
             where,
@@ -155,9 +160,13 @@ def _header(p: Parser, node: ast.expr) -> Header:
         p.refuse(where.keywords[0].value, f"{name} takes no keyword arguments", "pass them by position")
     bounds: list[Index] = []
     for argument in where.args:
-        value = None if isinstance(argument, ast.Starred) else p.evaluate(argument)
+        value = None if isinstance(argument, ast.Starred) else read_coordinate(p, argument, p.evaluate(argument))
         if not is_index(value) or (isinstance(value, Window) and isinstance(function, Tile) and len(bounds) == 1):
-            p.refuse(argument, f"{name}: expected an int or an extent, got {describe(value)}")
+            p.refuse(
+                argument,
+                f"{name}: expected an int or an extent, got {describe(value)}",
+                "write an int, a DimVar, x.shape[k], or arithmetic on these",
+            )
         bounds.append(as_index(value))
     return _tile(p, where, bounds, spread) if name == "tile" else _range(p, where, bounds, spread)
 
@@ -178,7 +187,11 @@ def _range(p: Parser, node: ast.Call, bounds: list[Index], spread: MeshAxis | No
 
 def _step(p: Parser, node: ast.Call, name: str, step: Index) -> int:
     if not isinstance(step, int) or step < 1:
-        p.refuse(node.args[-1], f"{name}: the step must be a positive int known at compile time, got {describe(step)}")
+        p.refuse(
+            node.args[-1],
+            f"{name}: the step must be a positive int known at compile time, got {describe(step)}",
+            "write a positive int, or capture one by name",
+        )
     return step
 
 

@@ -18,6 +18,7 @@ class Members:
     names: tuple[str, ...] = ()
     find: Callable[[str], object] = field(default=lambda name: None, repr=False)
     children: tuple[object, ...] = ()
+    methods: tuple[str, ...] = ()  # plain Python, which a tensor program cannot call
 
     def is_child(self, value: object) -> bool:
         """Whether `value` is one of the child modules, by identity."""
@@ -53,18 +54,27 @@ class Resolver:
 
     def lookup(self, name: str) -> object:
         """The value of a name that is not local. Raises KeyError; ValueError when a closure cell is still empty."""
-        code = self.function.__code__
-        if self.in_annotation and name in self.enclosing:
-            return self.enclosing[name]
-        if name in code.co_freevars:
+        code, mangled = self.function.__code__, self.mangled(name)
+        if mangled in code.co_freevars and not (self.in_annotation and name in self.enclosing):
             assert self.function.__closure__ is not None
-            return self.function.__closure__[code.co_freevars.index(name)].cell_contents
-        if name in self.members.names:
-            return self.members.find(name)
-        for scope in (self.function.__globals__, vars(builtins)):
-            if name in scope:
-                return scope[name]
+            return self.function.__closure__[code.co_freevars.index(mangled)].cell_contents
+        if mangled in self.members.names and not self.in_annotation:
+            return self.members.find(mangled)
+        return self.outside(name)
+
+    def outside(self, name: str) -> object:
+        """What the name means where the class, if any, stands. Raises KeyError."""
+        mangled = self.mangled(name)
+        for scope in (self.enclosing if self.in_annotation else {}, self.function.__globals__, vars(builtins)):
+            if mangled in scope:
+                return scope[mangled]
         raise KeyError(name)
+
+    def mangled(self, name: str) -> str:
+        """A private name as Python spells it for the class around the function."""
+        owner = self.function.__qualname__.rpartition(".")[0].rpartition(".")[2].lstrip("_")
+        private = name.startswith("__") and not name.endswith("__") and owner not in ("", "<locals>")
+        return f"_{owner}{name}" if private else name
 
     def close_matches(self, name: str, also: Iterable[str] = ()) -> list[str]:
         """Visible names that look like `name`, for messages."""
@@ -73,17 +83,22 @@ class Resolver:
 
 
 def is_class_body(frame: FrameType) -> bool:
-    """Whether `frame` runs the body of a ``class`` statement."""
-    return not frame.f_code.co_flags & CO_OPTIMIZED and frame.f_locals is not frame.f_globals
+    """Whether `frame` runs the body of a ``class`` statement (and not a text given to ``exec``, by its name)."""
+    named = frame.f_code.co_name != "<module>"
+    return named and not frame.f_code.co_flags & CO_OPTIMIZED and frame.f_locals is not frame.f_globals
 
 
 def enclosing_names(frame: FrameType) -> dict[str, object]:
-    """The names in the scopes that lexically enclose the code that `frame` runs; inner ones hide outer ones."""
+    """The names in the scopes around the code that `frame` runs, as an annotation there sees them.
+
+    Inner names hide outer ones. Of classes, only the innermost is seen.
+    """
     found: dict[str, object] = {}
     current: FrameType | None = frame
     while current is not None and current.f_locals is not current.f_globals:
-        for name, value in current.f_locals.items():
-            found.setdefault(name, value)
+        if current is frame or not is_class_body(current):
+            for name, value in current.f_locals.items():
+                found.setdefault(name, value)
         outer = current.f_back
         current = outer if outer is not None and _encloses(outer.f_code, current.f_code) else None
     return found

@@ -14,6 +14,7 @@ from tilefoundry.ir.core.expr import Expr
 from tilefoundry.ir.hir import Binary, BinaryKind, MatMul, Unary, UnaryKind
 from tilefoundry.ir.shard import Mesh, MeshAxis, Placed
 from tilefoundry.ir.types import DType, StorageKind
+from tilefoundry.python.coordinates import read_coordinate
 from tilefoundry.python.literals import operands
 from tilefoundry.python.parser import Parser
 from tilefoundry.python.values import Index, ValueState, Window, as_index, describe, is_index, is_number
@@ -66,19 +67,18 @@ def binary(p: Parser, node: ast.AST) -> object:
 
 def apply(p: Parser, node: ast.AST, op: Operator, lhs: object, rhs: object) -> object:
     """The value of ``lhs op rhs`` for every kind of operand."""
+    lhs, rhs = read_coordinate(p, node, lhs), read_coordinate(p, node, rhs)
     if is_number(lhs) and is_number(rhs):
         return _numbers(p, node, op, lhs, rhs)
     if isinstance(lhs, tuple) and isinstance(rhs, tuple) and op.symbol == "+":
         return lhs + rhs
     for side in (lhs, rhs):
-        if isinstance(side, MeshAxis):
+        if not is_number(side) and not isinstance(side, (Expr, Window)):
             p.refuse(
                 node,
-                f"mesh axis '{side.name}' is used as a value: reading a mesh coordinate is not supported yet",
-                remedy="place a tensor with 'extent @ mesh.axis' and let tf.reshard decide who holds what",
+                f"'{op.symbol}' takes numbers, extents and tensors, got {describe(side)}",
+                "use a tensor, a number or an extent on both sides",
             )
-        if not is_number(side) and not isinstance(side, (Expr, Window)):
-            p.refuse(node, f"'{op.symbol}' takes numbers, extents and tensors, got {describe(side)}")
     if is_index(lhs) and is_index(rhs) and (op.index is not None or op.symbol == "/"):
         return _indices(p, node, op, lhs, rhs)
     if op.kind is None:
@@ -92,13 +92,19 @@ def _numbers(p: Parser, node: ast.AST, op: Operator, lhs: object, rhs: object) -
     assert isinstance(lhs, (int, float)) and isinstance(rhs, (int, float))
     power = op.symbol == "**" and isinstance(lhs, int) and isinstance(rhs, int)
     if power and abs(int(lhs)).bit_length() * max(int(rhs), 1) > _MAX_BITS:
-        p.refuse(node, f"{lhs} ** {rhs} is too large for an extent or a literal")
+        p.refuse(node, f"{lhs} ** {rhs} is too large for an extent or a literal", "use a number that 64 bits hold")
     with p.located(node):
         value = op.number(lhs, rhs)
     if isinstance(value, complex):
-        p.refuse(node, f"{lhs} {op.symbol} {rhs} is complex; expected a real number")
+        p.refuse(
+            node, f"{lhs} {op.symbol} {rhs} is complex; expected a real number", "take the power of a positive number"
+        )
     if isinstance(value, int) and value.bit_length() > _MAX_BITS:
-        p.refuse(node, f"'{op.symbol}' gives an integer of {value.bit_length()} bits; expected at most 64")
+        p.refuse(
+            node,
+            f"'{op.symbol}' gives an integer of {value.bit_length()} bits; expected at most 64",
+            "use numbers that 64 bits hold",
+        )
     return value
 
 
@@ -161,7 +167,7 @@ def _axes(p: Parser, node: ast.AST, value: object) -> tuple[MeshAxis, ...] | Non
 def unary(p: Parser, node: ast.AST) -> object:
     """``-a``, ``+a``, ``not a``."""
     assert isinstance(node, ast.UnaryOp)
-    value = p.evaluate(node.operand)
+    value = read_coordinate(p, node.operand, p.evaluate(node.operand))
     if isinstance(node.op, ast.Not):
         if isinstance(value, (Expr, Window)) and not is_index(value):
             assert isinstance(value, Expr)
@@ -176,7 +182,11 @@ def unary(p: Parser, node: ast.AST) -> object:
             return value if isinstance(node.op, ast.UAdd) else dims.dim_sub(0, as_index(value))
     if isinstance(value, Expr):
         return value if isinstance(node.op, ast.UAdd) else p.call(node, Unary(UnaryKind.NEG), (value,))
-    p.refuse(node, f"expected a number or a tensor after the sign, got {describe(value)}")
+    p.refuse(
+        node,
+        f"expected a number or a tensor after the sign, got {describe(value)}",
+        "write -x of a number, an extent or a tensor",
+    )
 
 
 def boolean(p: Parser, node: ast.AST) -> object:
@@ -215,11 +225,19 @@ def _compare(p: Parser, node: ast.Compare, op: ast.cmpop, lhs: object, rhs: obje
     known = COMPARISONS.get(type(op))
     if any(isinstance(v, (Expr, Window, MeshAxis)) for v in (lhs, rhs)):
         if known is None:
-            p.refuse(node, "'in' works on compile-time values only, not on run-time values")
+            p.refuse(
+                node,
+                "'in' works on compile-time values only, not on run-time values",
+                "compare element by element: tf.logical_or(x == a, x == b)",
+            )
         return apply(p, node, known, lhs, rhs)
     for side in (lhs, rhs):
         if not isinstance(side, _PLAIN):
-            p.refuse(node, f"expected numbers, strings, tuples or tensors to compare, got {describe(side)}")
+            p.refuse(
+                node,
+                f"expected numbers, strings, tuples or tensors to compare, got {describe(side)}",
+                "compare numbers, strings, tuples, dtypes or tensors; compute other conditions outside",
+            )
     with p.located(node):
         if known is None:
             inside = lhs in rhs  # type: ignore[operator]  # a TypeError is located
@@ -236,7 +254,7 @@ def truth(p: Parser, node: ast.AST, value: object) -> bool:
             remedy="use tf.where(condition, a, b) to select between run-time values",
         )
     if not isinstance(value, (*_PLAIN, list, dict)):
-        p.refuse(node, f"expected a bool, got {describe(value)}")
+        p.refuse(node, f"expected a bool, got {describe(value)}", "write a comparison, or capture a bool")
     return bool(value)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,9 +23,10 @@ from tilefoundry.ir.core.metadata import (
     SourceSpanMetadata,
     binding_name,
 )
+from tilefoundry.ir.core.op import Op
+from tilefoundry.ir.elaborate import Elaborator
 from tilefoundry.ir.hir import GridRegionExpr
-from tilefoundry.ir.shard import Mesh, Topology
-from tilefoundry.python.elaborate import Elaborator
+from tilefoundry.ir.shard import Mesh, MeshAxis, Topology
 from tilefoundry.python.names import Resolver
 from tilefoundry.python.source import FunctionSource
 
@@ -58,6 +60,7 @@ class Parser:
         gone: local names that were bound, and why they no longer are.
         loops: how many loops enclose the current statement.
         result: the returned value, once a ``return`` was parsed.
+        coordinates: the mesh coordinates that were read, by axis and scopes.
     """
 
     source: FunctionSource
@@ -70,26 +73,35 @@ class Parser:
     gone: dict[str, str] = field(default_factory=dict)
     loops: int = 0
     result: Expr | None = None
+    coordinates: dict[tuple[MeshAxis, tuple[Mesh, ...]], Call] = field(default_factory=dict)
     _depth: int = 0
 
-    def refuse(self, node: ast.AST, message: str, remedy: str | None = None) -> NoReturn:
-        """Raises a VerifyError at `node`."""
+    def refuse(self, node: ast.AST, message: str, remedy: str) -> NoReturn:
+        """Raises a VerifyError at `node`: what was expected and found, and what to do about it."""
         raise VerifyError(message, span=self.source.span(node), remedy=remedy)
 
     @contextmanager
-    def located(self, node: ast.AST) -> Iterator[None]:
-        """Turns what the IR's constructors and type rules refuse into a VerifyError at `node`."""
+    def located(self, node: ast.AST, remedy: str | None = None) -> Iterator[None]:
+        """Turns what the IR's constructors and type rules refuse into a VerifyError at `node`.
+
+        Args:
+            remedy: for a refusal that has none of its own.
+        """
         try:
             yield
-        except VerifyError as error:
-            located = error.at(self.source.span(node))
-            if located is error:
-                raise
-            raise located from error
         except TileFoundryError as error:
-            raise VerifyError(error.message, span=error.span or self.source.span(node), remedy=error.remedy) from error
+            located = isinstance(error, VerifyError) and error.span is not None
+            if located and (error.remedy is not None or remedy is None):
+                raise
+            kind = type(error) if isinstance(error, VerifyError) else VerifyError
+            span = error.span or self.source.span(node)
+            raise kind(error.message, span=span, remedy=error.remedy or remedy) from error
         except (TypeError, ValueError, ArithmeticError) as error:
-            raise VerifyError(str(error), span=self.source.span(node)) from error
+            raise VerifyError(
+                str(error),
+                span=self.source.span(node),
+                remedy="change the values: this is computed while the function is parsed",
+            ) from error
 
     def evaluate(self, node: ast.AST) -> object:
         """The value of an expression: an `Expr`, or a parse-time value."""
@@ -98,7 +110,9 @@ class Parser:
             self.refuse(
                 node,
                 f"expected an expression of the tensor language, got {construct_name(node)}",
-                remedy="use arithmetic, comparisons, subscripts and tf calls; compute the rest outside the function",
+                remedy=construct_remedy(
+                    node, "use arithmetic, comparisons, subscripts and tf calls; compute the rest outside"
+                ),
             )
         self._depth += 1
         if self._depth > MAX_DEPTH:
@@ -120,7 +134,9 @@ class Parser:
                 self.refuse(
                     statement,
                     f"expected a statement of the tensor language, got {construct_name(statement)}",
-                    remedy="use assignments, 'for', 'with Mesh', 'if' on compile-time values, and 'return'",
+                    remedy=construct_remedy(
+                        statement, "use assignments, 'for', 'with Mesh', 'if' on compile-time values, and 'return'"
+                    ),
                 )
             handler(self, statement)
             if self.result is not None:
@@ -136,7 +152,9 @@ class Parser:
 
     def call(self, node: ast.AST, target: CallTarget, args: tuple[Expr | int, ...]) -> Call:
         """A typed call written at `node`."""
-        with self.located(node):
+        rule = re.split(r"\.\s", type(target).__doc__ or "", maxsplit=1)[0]
+        remedy = f"tf.{target.op_name} gives: {' '.join(rule.split())}" if isinstance(target, Op) else None
+        with self.located(node, remedy):
             return Call(target, args, metadata=self.metadata(node))
 
     def bind(self, name: str, value: object) -> None:
@@ -154,41 +172,53 @@ def named(value: Call | GridRegionExpr, name: str) -> Expr:
 
 def construct_name(node: ast.AST) -> str:
     """A kind of syntax as an author would call it."""
-    return _CONSTRUCTS.get(type(node).__name__, f"'{type(node).__name__}'")
+    return _CONSTRUCTS.get(type(node).__name__, (f"'{type(node).__name__}'", ""))[0]
 
 
+def construct_remedy(node: ast.AST, otherwise: str) -> str:
+    """What to write in place of a kind of syntax."""
+    return _CONSTRUCTS.get(type(node).__name__, ("", ""))[1] or otherwise
+
+
+_FUNCTION = "define it outside, with @func, and call it by its name"
+_LOOP = "write 'for i in range(n):' with a static n, or tf.where(condition, a, b)"
+_IMPORT = "import at the top of the file"
+_COMPREHENSION = "write the elements one by one, or compute the list outside of the function"
+_PLAIN = "compute it outside of the function and capture the value by name"
+
+# by the name of the ast class: what an author calls it, and what to write in its place
 _CONSTRUCTS = {
-    "AnnAssign": "an annotated assignment",
-    "Assert": "'assert'",
-    "AsyncFor": "'async for'",
-    "AsyncWith": "'async with'",
-    "Await": "'await'",
-    "Break": "'break'",
-    "ClassDef": "a class definition",
-    "Continue": "'continue'",
-    "Delete": "'del'",
-    "Dict": "a dict",
-    "DictComp": "a comprehension",
-    "FunctionDef": "a nested function",
-    "AsyncFunctionDef": "a nested async function",
-    "GeneratorExp": "a generator expression",
-    "Global": "'global'",
-    "Import": "'import'",
-    "ImportFrom": "'import'",
-    "JoinedStr": "an f-string",
-    "Lambda": "a lambda",
-    "ListComp": "a comprehension",
-    "Match": "'match'",
-    "NamedExpr": "an assignment expression ':='",
-    "Nonlocal": "'nonlocal'",
-    "Raise": "'raise'",
-    "SetComp": "a comprehension",
-    "Slice": "a slice outside a subscript",
-    "Starred": "a starred expression",
-    "Try": "'try'",
-    "TryStar": "'try'",
-    "TypeAlias": "a type alias",
-    "While": "'while'",
-    "Yield": "'yield'",
-    "YieldFrom": "'yield from'",
+    "AnnAssign": ("an annotated assignment", ""),
+    "Assert": ("'assert'", "check extents outside of the function; a DimVar's bounds are checked by every call"),
+    "AsyncFor": ("'async for'", "remove 'async'"),
+    "AsyncWith": ("'async with'", "remove 'async'"),
+    "Await": ("'await'", "remove 'await'"),
+    "Break": ("'break'", _LOOP),
+    "ClassDef": ("a class definition", "define it outside of the function"),
+    "Continue": ("'continue'", _LOOP),
+    "Delete": ("'del'", "leave it out: a value that is not used costs nothing"),
+    "Dict": ("a dict", _PLAIN),
+    "DictComp": ("a comprehension", _COMPREHENSION),
+    "FunctionDef": ("a nested function", _FUNCTION),
+    "AsyncFunctionDef": ("a nested async function", _FUNCTION),
+    "GeneratorExp": ("a generator expression", _COMPREHENSION),
+    "Global": ("'global'", "return the value: a tensor program changes nothing outside"),
+    "Import": ("'import'", _IMPORT),
+    "ImportFrom": ("'import'", _IMPORT),
+    "JoinedStr": ("an f-string", _PLAIN),
+    "Lambda": ("a lambda", _FUNCTION),
+    "ListComp": ("a comprehension", _COMPREHENSION),
+    "Match": ("'match'", "write 'if' on compile-time values, or tf.where(condition, a, b)"),
+    "NamedExpr": ("an assignment expression ':='", "assign in a statement of its own"),
+    "Nonlocal": ("'nonlocal'", "return the value: a tensor program changes nothing outside"),
+    "Raise": ("'raise'", "check extents outside of the function"),
+    "SetComp": ("a comprehension", _COMPREHENSION),
+    "Slice": ("a slice outside a subscript", "subscript a tensor with it: x[a:b]"),
+    "Starred": ("a starred expression", "write the elements one by one"),
+    "Try": ("'try'", "leave it out: a tensor program raises nothing"),
+    "TryStar": ("'try'", "leave it out: a tensor program raises nothing"),
+    "TypeAlias": ("a type alias", "define it outside of the function"),
+    "While": ("'while'", _LOOP),
+    "Yield": ("'yield'", "return a tuple of tensors"),
+    "YieldFrom": ("'yield from'", "return a tuple of tensors"),
 }

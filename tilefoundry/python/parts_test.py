@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tilefoundry.diagnostics import TileFoundryError, VerifyError
+from tilefoundry.diagnostics import VerifyError
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.metadata import BindingMetadata, find_metadata
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.core.pattern import DimVarRangePat
-from tilefoundry.python.testing import load_program, marked
+from tilefoundry.python.testing import check_refusal, load_program, marked
 
 
 def members(*lines: str) -> str:
@@ -165,57 +165,39 @@ PARTS: dict[str, tuple[str, type[Exception], tuple[str, ...]]] = {
         TypeError,
         ("'f' is sealed", "class body"),
     ),
+    "pattern": (
+        variants("(1, 5)").replace("@f.specialize", "@§f.specialize"),
+        TypeError,
+        ("expected a DimVarRangePat, got a tuple of 2", 'DimVarRangePat("S", 1, 5)'),
+    ),
+    "specialize without a call": (
+        members("@func", f"def f{RAW}", "    pass", "@§f.specialize", f"def g{RAW}", "    return raw"),
+        TypeError,
+        ("expected a DimVarRangePat, got the Python function 'g'",),
+    ),
+    "variant of a class": (
+        'D = DimVar("D", 1, 9)\n'
+        + members("@func", f"def f{RAW}", "    pass", f"@§f.specialize({LOW})", "class V: pass"),
+        TypeError,
+        ("@f.specialize: expected a function defined with 'def', got the class 'V'",),
+    ),
+    "weight's name": (
+        converter(f"def _w{RAW}", "    return raw").replace('@f.converter("w")', "@§f.converter(8)"),
+        TypeError,
+        ("name of a ConstTensor parameter, got 8", '@fn.converter("w")'),
+    ),
+    "variant of no member": (
+        variants(LOW, "§" + HIGH).replace("def v1", "def f") + "\n    f = 3",
+        ValueError,
+        ("cannot have its name",),
+    ),
 }
 
 
 @pytest.mark.parametrize("name", PARTS)
 def test_parts_are_refused_with_kind_place_and_words(name: str) -> None:
     text, kind, words = PARTS[name]
-    source, place = marked(text)
-    with pytest.raises(kind) as caught:
-        load_program(source)
-    error = caught.value
-    assert isinstance(error, TileFoundryError)
-    assert error.span is not None, error
-    assert (error.span.line, error.span.column) == place, f"{error}\nexpected at {place}"
-    for word in words:
-        assert word in str(error)
-
-
-# without a place in a function; name: (program, kind, words)
-UNPLACED: dict[str, tuple[str, type[Exception], tuple[str, ...]]] = {
-    "pattern": (
-        variants("(1, 5)"),
-        TypeError,
-        ("expected a DimVarRangePat, got (1, 5)", 'DimVarRangePat("S", 1, 5)'),
-    ),
-    "variant of a class": (
-        'D = DimVar("D", 1, 9)\n'
-        + members("@func", f"def f{RAW}", "    pass", f"@f.specialize({LOW})", "class V: pass"),
-        TypeError,
-        ("defined with 'def', got type",),
-    ),
-    "weight's name": (
-        converter(f"def _w{RAW}", "    return raw").replace('converter("w")', "converter(8)"),
-        TypeError,
-        ("name of a ConstTensor parameter, got 8",),
-    ),
-    "variant of a finished function": (
-        f"@func\ndef f{RAW}\n    return raw\n@f.specialize({LOW})\ndef g{RAW}\n    return raw",
-        TypeError,
-        ("function 'f' is sealed", "class body of a @module"),
-    ),
-}
-
-
-@pytest.mark.parametrize("name", UNPLACED)
-def test_parts_are_refused_with_kind_and_words(name: str) -> None:
-    text, kind, words = UNPLACED[name]
-    with pytest.raises(kind) as caught:
-        load_program(text)
-    assert isinstance(caught.value, TileFoundryError)
-    for word in words:
-        assert word in str(caught.value)
+    check_refusal(text, words, kind)
 
 
 def program(text: str) -> Module:

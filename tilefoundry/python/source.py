@@ -10,26 +10,35 @@ import ast
 import linecache
 from dataclasses import dataclass, field
 from types import FunctionType
+from typing import Any
 
 from tilefoundry.diagnostics import SourceSpan, VerifyError
 
 
 @dataclass(frozen=True)
 class SourceFile:
-    """One parsed file: the functions it defines, by name and first line, and the lines that spans are measured on."""
+    """One parsed file: what it defines by name and first line, and the lines that spans are measured on."""
 
     name: str
     lines: tuple[str, ...]
-    definitions: dict[tuple[str, int], ast.FunctionDef | ast.AsyncFunctionDef] = field(repr=False)
+    definitions: dict[tuple[str, int], Definition] = field(repr=False)
 
     def span(self, node: ast.AST) -> SourceSpan:
         """The 1-based span of `node` in characters (``ast`` counts columns in UTF-8 bytes, from zero)."""
-        line, end_line = node.lineno, node.end_lineno  # type: ignore[attr-defined]
-        column = self._column(line, node.col_offset)  # type: ignore[attr-defined]
-        return SourceSpan(self.name, line, column, end_line, self._column(end_line, node.end_col_offset))  # type: ignore[attr-defined]
+        return self.span_of(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+
+    def line_of(self, name: str, after: int) -> int | None:
+        """The line below `after` where the file defines a function or class of this name, if it does."""
+        lines = (node.lineno for (known, _), node in self.definitions.items() if known == name)
+        return next((line for line in lines if line > after), None)
+
+    def span_of(self, line: int, offset: int, end_line: int, end_offset: int) -> SourceSpan:
+        """The 1-based span in characters of a range whose columns count UTF-8 bytes from zero."""
+        return SourceSpan(self.name, line, self._column(line, offset), end_line, self._column(end_line, end_offset))
 
     def _column(self, line: int, byte_offset: int) -> int:
-        return len(self.lines[line - 1].encode()[:byte_offset].decode(errors="replace")) + 1
+        text = self.lines[line - 1]
+        return (byte_offset if text.isascii() else len(text.encode()[:byte_offset].decode(errors="replace"))) + 1
 
 
 @dataclass(frozen=True)
@@ -44,34 +53,45 @@ class FunctionSource:
         return self.file.span(node)
 
 
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
 _files: dict[str, SourceFile] = {}
 
 
-def _definitions(tree: ast.Module) -> dict[tuple[str, int], ast.FunctionDef | ast.AsyncFunctionDef]:
-    found: dict[tuple[str, int], ast.FunctionDef | ast.AsyncFunctionDef] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            found[node.name, min([node.lineno, *(d.lineno for d in node.decorator_list)])] = node
+def _definitions(tree: ast.Module) -> dict[tuple[str, int], Definition]:
+    found: dict[tuple[str, int], Definition] = {}
+    todo: list[ast.AST] = [tree]
+    while todo:  # only statements hold definitions
+        for node in ast.iter_child_nodes(todo.pop()):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                found[node.name, min([node.lineno, *(d.lineno for d in node.decorator_list)])] = node
+            if isinstance(node, (ast.stmt, ast.ExceptHandler, ast.match_case)):
+                todo.append(node)
     return found
 
 
-def _source_file(function: FunctionType) -> SourceFile:
-    name = function.__code__.co_filename
+def source_file(name: str, scope: dict[str, Any]) -> SourceFile | None:
+    """The file of this name as it is now, or None when there is none.
+
+    Args:
+        scope: the globals of the code in question; their loader may know its source.
+
+    Raises:
+        VerifyError: the file no longer parses.
+    """
     linecache.checkcache(name)
-    lines = tuple(linecache.getlines(name, function.__globals__))
+    lines = tuple(linecache.getlines(name, scope))
     if not lines:
-        raise VerifyError(
-            f"the source of '{function.__qualname__}' is not available: expected a function written in a file, "
-            f"got one compiled from {name!r}",
-            remedy="put the function in a .py file and import it; the front end reads its source",
-        )
+        return None
     known = _files.get(name)
     if known is None or known.lines != lines:
         try:
             tree = ast.parse("".join(lines), filename=name)
         except SyntaxError as error:
+            line = min(max(error.lineno or 1, 1), len(lines))
             raise VerifyError(
-                f"{name} changed since it was imported and no longer parses: {error}",
+                f"{name} changed since it was imported and no longer parses: {error.msg}",
+                span=SourceSpan(name, line, 1, line, 1),
                 remedy="import the module again after correcting the file",
             ) from error
         known = _files[name] = SourceFile(name, lines, _definitions(tree))
@@ -84,19 +104,35 @@ def function_source(function: FunctionType) -> FunctionSource:
     Raises:
         VerifyError: there is none: a lambda, an async function, code without a file, a file that has changed.
     """
-    file = _source_file(function)
+    code = function.__code__
+    start = SourceSpan(code.co_filename, code.co_firstlineno, 1, code.co_firstlineno, 1)
+    file = source_file(code.co_filename, function.__globals__)
+    if file is None:
+        raise VerifyError(
+            f"the source of '{function.__qualname__}' is not available: expected a function written in a file, "
+            f"got one compiled from {code.co_filename!r}",
+            span=start,
+            remedy="put the function in a .py file or a notebook cell and import or run it; the front end reads its "
+            "source",
+        )
     # co_firstlineno is the line of the first decorator, where there is one
-    node = file.definitions.get((function.__name__, function.__code__.co_firstlineno))
+    node = file.definitions.get((function.__name__, code.co_firstlineno))
     if isinstance(node, ast.AsyncFunctionDef):
         raise VerifyError(
             f"expected a plain 'def', got async function '{node.name}'",
             span=file.span(node),
             remedy="remove 'async'; a tensor program has no event loop",
         )
-    if node is None:
+    if not isinstance(node, ast.FunctionDef):
+        lambda_ = function.__name__ == "<lambda>"
         raise VerifyError(
-            f"the definition of '{function.__qualname__}' was not found at {file.name}:"
-            f"{function.__code__.co_firstlineno}: expected a function defined with 'def'",
-            remedy="write it with 'def'; if the file changed since it was imported, import it again",
+            "expected a function defined with 'def', got a lambda"
+            if lambda_
+            else f"the definition of '{function.__qualname__}' is not at {start}: expected a function defined with "
+            "'def' there",
+            span=start,
+            remedy="write it with 'def' and annotations"
+            if lambda_
+            else "decorate the 'def' itself; if the file changed since it was imported, import it again",
         )
     return FunctionSource(file, node)

@@ -9,6 +9,7 @@ from tilefoundry.ir.core.expr import Expr, Tuple
 from tilefoundry.ir.core.type import TupleType
 from tilefoundry.ir.hir import TupleGetItem
 from tilefoundry.ir.shard import Mesh
+from tilefoundry.python.constraints import annotated
 from tilefoundry.python.loops import loop
 from tilefoundry.python.operators import truth
 from tilefoundry.python.parser import Parser, StatementHandler
@@ -31,7 +32,7 @@ def _assign_target(p: Parser, node: ast.Assign, target: ast.expr, value: object)
         if any(isinstance(element, ast.Starred) for element in target.elts):
             p.refuse(target, "a starred name on the left side", "name each element")
         if len(parts) != len(target.elts):
-            p.refuse(target, f"{len(target.elts)} names for {len(parts)} values")
+            p.refuse(target, f"{len(target.elts)} names for {len(parts)} values", "give each value a name")
         for element, part in zip(target.elts, parts, strict=True):
             _assign_target(p, node, element, part)
     elif isinstance(target, ast.Subscript):
@@ -47,9 +48,15 @@ def _assign_target(p: Parser, node: ast.Assign, target: ast.expr, value: object)
 def _parts(p: Parser, node: ast.Assign, value: object) -> tuple[object, ...]:
     if isinstance(value, (tuple, list)):
         return tuple(value)
+    if isinstance(value, Tuple):  # what an elaborated function returned
+        return value.elements
     if isinstance(value, Expr) and isinstance(value.type, TupleType):
         return tuple(p.call(node.value, TupleGetItem(k), (value,)) for k in range(len(value.type.fields)))
-    p.refuse(node.value, f"expected several values to unpack, got {describe(value)}")
+    p.refuse(
+        node.value,
+        f"expected several values to unpack, got {describe(value)}",
+        "unpack a tuple, or a call that returns several tensors; slice a tensor: x[0], x[1]",
+    )
 
 
 def augmented(p: Parser, node: ast.AST) -> None:
@@ -82,7 +89,7 @@ def scope(p: Parser, node: ast.AST) -> None:
         p.meshes.append(mesh)
         if item.optional_vars is not None:
             if not isinstance(item.optional_vars, ast.Name):
-                p.refuse(item.optional_vars, "expected a name after 'as'")
+                p.refuse(item.optional_vars, "expected a name after 'as'", "write 'with Mesh(...) as m:'")
             p.bind(item.optional_vars.id, mesh)
     p.run(node.body)
     del p.meshes[depth:]
@@ -109,7 +116,11 @@ def _result(p: Parser, node: ast.AST, value: object) -> Expr:
         return value
     if isinstance(value, tuple) and value:
         return Tuple(tuple(_result(p, node, v) for v in value), metadata=p.metadata(node))
-    p.refuse(node, f"expected a tensor or a tuple of tensors to return, got {describe(value)}")
+    p.refuse(
+        node,
+        f"expected a tensor or a tuple of tensors to return, got {describe(value)}",
+        "return what a tf op gives; for a number or an extent, tf.full_like(x, value)",
+    )
 
 
 def expression(p: Parser, node: ast.AST) -> None:
@@ -126,6 +137,7 @@ def nothing(p: Parser, node: ast.AST) -> None:
 
 
 STATEMENTS: Mapping[type[ast.AST], StatementHandler] = {
+    ast.AnnAssign: annotated,
     ast.Assign: assign,
     ast.AugAssign: augmented,
     ast.Expr: expression,

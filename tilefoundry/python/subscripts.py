@@ -12,6 +12,7 @@ from tilefoundry.ir.core.expr import Expr, Tuple
 from tilefoundry.ir.hir import Slice
 from tilefoundry.ir.shard import Mesh
 from tilefoundry.ir.types import TensorType
+from tilefoundry.python.coordinates import read_coordinate
 from tilefoundry.python.parser import Parser
 from tilefoundry.python.values import Index, Window, as_index, describe, is_index
 
@@ -41,7 +42,11 @@ def subscript(p: Parser, node: ast.AST) -> object:
         return _tensor_slice(p, node, value)
     if isinstance(value, (tuple, list, dict, str, Mesh)):
         return _element(p, node, value)
-    p.refuse(node, f"expected a tensor or a sequence before '[', got {describe(value)}")
+    p.refuse(
+        node,
+        f"expected a tensor or a sequence before '[', got {describe(value)}",
+        "subscript a tensor, or a captured tuple, list or dict",
+    )
 
 
 def _element(p: Parser, node: ast.Subscript, value: Any) -> object:
@@ -50,12 +55,16 @@ def _element(p: Parser, node: ast.Subscript, value: Any) -> object:
     keys = [_key(p, item) for item in items]
     key = tuple(keys) if isinstance(node.slice, ast.Tuple) else keys[0]
     if any(isinstance(k, (Expr, Window)) for k in keys):
-        p.refuse(node, f"{describe(value)} needs indices known at compile time, got {describe(key)}")
+        p.refuse(
+            node,
+            f"{describe(value)} needs indices known at compile time, got {describe(key)}",
+            "use an int: a loop variable has no value until the program runs",
+        )
     with p.located(node):
         try:
             return value[key]
         except LookupError as error:
-            p.refuse(node, f"subscript {key!r} does not fit {describe(value)}: {error}")
+            p.refuse(node, f"subscript {key!r} does not fit {describe(value)}: {error}", "use a subscript that it has")
 
 
 def _key(p: Parser, item: ast.expr) -> object:
@@ -96,14 +105,16 @@ def _axis(p: Parser, item: ast.expr | None, extent: Index, axis: int) -> AxisSli
         return AxisSlice(0, extent)
     if isinstance(item, ast.Slice):
         return _range(p, item, extent, axis)
-    value = p.evaluate(item)
+    value = read_coordinate(p, item, p.evaluate(item))
     if isinstance(value, Window):
         return AxisSlice(value.start, value.size, boundary="zero")
     if not is_index(value):
         p.refuse(
             item,
             f"axis {axis}: expected an int, a slice or a loop variable as a subscript, got {describe(value)}",
-            remedy="use tf.reshape to add an axis" if value is None else None,
+            remedy="use tf.reshape to add an axis"
+            if value is None
+            else "write x[0], x[a:b], or x[i] with a loop variable",
         )
     return AxisSlice(_checked(p, item, as_index(value), extent, axis), 1, drop=True)
 
@@ -114,7 +125,11 @@ def _checked(p: Parser, item: ast.AST, index: Index, extent: Index, axis: int) -
         return index
     if isinstance(extent, int):
         if not -extent <= index < extent:
-            p.refuse(item, f"axis {axis}: index {index} is out of range for extent {extent}")
+            p.refuse(
+                item,
+                f"axis {axis}: index {index} is out of range for extent {extent}",
+                f"use an index from {-extent} to {extent - 1}",
+            )
         return index % extent
     with p.located(item):
         return dims.dim_add(extent, index) if index < 0 else index
@@ -123,7 +138,11 @@ def _checked(p: Parser, item: ast.AST, index: Index, extent: Index, axis: int) -
 def _range(p: Parser, item: ast.Slice, extent: Index, axis: int) -> AxisSlice:
     stride = 1 if item.step is None else p.evaluate(item.step)
     if isinstance(stride, bool) or not isinstance(stride, int) or stride < 1:
-        p.refuse(item, f"axis {axis}: expected a positive int as slice step, got {describe(stride)}")
+        p.refuse(
+            item,
+            f"axis {axis}: expected a positive int as slice step, got {describe(stride)}",
+            "write x[a:b:k] with an int k of 1 or more; tf.flip reverses",
+        )
     start = _bound(p, item.lower, 0, extent, axis)
     stop = _bound(p, item.upper, extent, extent, axis)
     with p.located(item):
@@ -136,7 +155,7 @@ def _range(p: Parser, item: ast.Slice, extent: Index, axis: int) -> AxisSlice:
                 remedy="write a run-time start as 'start:start + K' with a constant K",
             )
     elif size < 0:
-        p.refuse(item, f"axis {axis}: the slice ends before it starts")
+        p.refuse(item, f"axis {axis}: the slice ends before it starts", "write the smaller bound first")
     elif size and isinstance(extent, int) and isinstance(start, int) and start + (size - 1) * stride >= extent:
         p.refuse(item, f"axis {axis}: the slice reaches beyond extent {extent}", f"end it at {extent}")
     return AxisSlice(start, size, stride)
@@ -145,17 +164,23 @@ def _range(p: Parser, item: ast.Slice, extent: Index, axis: int) -> AxisSlice:
 def _bound(p: Parser, node: ast.expr | None, default: Index, extent: Index, axis: int) -> Index:
     if node is None:
         return default
-    value = p.evaluate(node)
+    value = read_coordinate(p, node, p.evaluate(node))
     if not is_index(value) or isinstance(value, Window):
         p.refuse(
             node,
             f"axis {axis}: expected an int or an index as slice bound, got {describe(value)}",
-            remedy="subscript by the tile variable itself: x[i]" if isinstance(value, Window) else None,
+            remedy="subscript by the tile variable itself: x[i]"
+            if isinstance(value, Window)
+            else "write an int, a loop variable, or arithmetic on these",
         )
     bound = as_index(value)
     if isinstance(bound, int) and bound < 0:
         if isinstance(extent, int) and bound < -extent:
-            p.refuse(node, f"axis {axis}: slice bound {bound} is out of range for extent {extent}")
+            p.refuse(
+                node,
+                f"axis {axis}: slice bound {bound} is out of range for extent {extent}",
+                f"use a bound from {-extent} to {extent}",
+            )
         with p.located(node):
             return dims.dim_add(extent, bound)
     if isinstance(bound, int) and isinstance(extent, int) and bound > extent:

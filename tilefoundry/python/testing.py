@@ -6,13 +6,16 @@ import itertools
 import linecache
 import textwrap
 
+from tilefoundry.diagnostics import TileFoundryError, VerifyError
+
 MARK = "§"
 
 PRELUDE = """\
 import math
-from tilefoundry.python import func, module
+from tilefoundry.python import func, intrinsic, module, prim_func
 from tilefoundry.dsl import *
 from tilefoundry.dsl.storage import gmem, rmem, smem
+from tilefoundry.ir.types import StorageKind, TensorType
 from tilefoundry.target import CpuTarget, CudaTarget
 M, N = DimVar("M", 1, 1 << 20), DimVar("N", 1, 1 << 20)
 CTA, THREAD = Topology("cta", 4), Topology("thread", 128)
@@ -39,3 +42,26 @@ def marked(text: str) -> tuple[str, tuple[int, int] | None]:
     if not mark:
         return source, None
     return before + after, (before.count("\n") + 1, len(before) - before.rfind("\n"))
+
+
+def check_refusal(text: str, words: tuple[str, ...], kind: type[Exception] = VerifyError) -> None:
+    """Checks that a program is refused: by this kind of error, at the mark, in these words, with a remedy."""
+    source, place = marked(text)
+    assert place is not None, "the program has no mark"
+    error: Exception | None = None
+    try:
+        load_program(source)
+    except kind as caught:
+        error = caught
+    assert isinstance(error, TileFoundryError), f"expected a {kind.__name__} of the family, got {error!r}"
+    assert error.span is not None, f"no place: {error}"
+    assert (error.span.line, error.span.column) == place, f"{error}\nexpected at {place}"
+    shown = str(error)
+    line = source.splitlines()[place[0] - 1]
+    head, below = shown.split(line, 1)  # the source line is shown, and a caret under its mark
+    lead = below.splitlines()[1].split("| ", 1)[1]
+    assert lead.index("^") == place[1] - 1 or not line.isascii(), shown
+    assert f":{place[0]}:{place[1]}: " in head
+    assert error.remedy, f"no remedy: {error}"
+    for word in words:
+        assert word in shown, f"{word!r} is not in\n{shown}"

@@ -8,9 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from types import BuiltinFunctionType, FunctionType
 
 from tilefoundry.ir.core.expr import Call, Constant, Expr, Var
+from tilefoundry.ir.core.function import Function
+from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.dims import INDEX_TYPE, is_dim_expr
+from tilefoundry.ir.dims.format import format_dim
+from tilefoundry.ir.hir import MeshCoordinate
 from tilefoundry.ir.shard import Mesh, MeshAxis
 from tilefoundry.ir.types import DType, StorageKind
 
@@ -45,19 +50,30 @@ class StateSet:
     states: tuple[ValueState, ...]
 
 
+class Described:
+    """An object of the front end that says what it is."""
+
+    @property
+    def described(self) -> str:
+        """What the object is, in the words of a message."""
+        raise NotImplementedError
+
+
 def is_number(value: object) -> bool:
     """A Python bool, int or float."""
     return isinstance(value, (bool, int, float))
 
 
 def is_index(value: object) -> bool:
-    """A 64-bit int or a scalar of the index type: an extent, a loop variable, arithmetic on these."""
+    """A 64-bit int or an index scalar: an extent, a loop variable, a mesh coordinate, arithmetic on these."""
     if isinstance(value, int):
         return not isinstance(value, bool) and -(1 << 63) <= value < 1 << 63
     if isinstance(value, Window):
         return True
     if not isinstance(value, Expr) or isinstance(value, Constant):
         return False
+    if isinstance(value, Call) and isinstance(value.target, MeshCoordinate):
+        return True
     return is_dim_expr(value) or (isinstance(value, Var) and value.type == INDEX_TYPE)
 
 
@@ -74,6 +90,8 @@ def describe(value: object) -> str:
     if isinstance(value, Window):
         return f"a tile window of {value.size} elements"
     if isinstance(value, Expr):
+        if is_dim_expr(value):
+            return f"the extent {format_dim(value)}"
         what = "a loop variable" if isinstance(value, Var) and value.type == INDEX_TYPE else "a run-time value"
         return f"{what} of type {value.type}" if isinstance(value, (Var, Call)) else f"{value!r}"
     if isinstance(value, MeshAxis):
@@ -84,4 +102,12 @@ def describe(value: object) -> str:
         return repr(value)
     if isinstance(value, tuple):
         return f"a tuple of {len(value)}"
+    if isinstance(value, type):
+        return f"the class '{value.__name__}'"
+    if isinstance(value, (FunctionType, BuiltinFunctionType)):
+        return "a lambda" if value.__name__ == "<lambda>" else f"the Python function '{value.__name__}'"
+    if isinstance(value, Described):
+        return value.described
+    if isinstance(value, (Function, Module)):
+        return f"the {'function' if isinstance(value, Function) else 'module'} '{value.name}'"
     return f"a value of type {type(value).__name__}"

@@ -8,6 +8,7 @@ from tilefoundry.ir.core.expr import Expr, Tuple
 from tilefoundry.ir.dims import dim_equal
 from tilefoundry.ir.hir import InsertSlice
 from tilefoundry.ir.types import TensorType
+from tilefoundry.python.coordinates import read_coordinate
 from tilefoundry.python.parser import Parser
 from tilefoundry.python.values import Index, Window, as_index, describe, is_index
 
@@ -20,14 +21,22 @@ def insert_slice(p: Parser, node: ast.Call, given: dict[str, tuple[ast.AST, obje
     """
     dst, update = (_tensor(p, node, name, *given[name]) for name in ("dst", "update"))
     where, value = given["offsets"]
-    offsets = value if isinstance(value, tuple) else (value,)
+    offsets = tuple(read_coordinate(p, where, o) for o in (value if isinstance(value, tuple) else (value,)))
     assert isinstance(dst.type, TensorType) and isinstance(update.type, TensorType)
     rank, update_rank = len(dst.type.shape), len(update.type.shape)
     if len(offsets) != rank:
-        p.refuse(where, f"insert_slice: expected {rank} offsets, one for each axis of dst, got {len(offsets)}")
+        p.refuse(
+            where,
+            f"insert_slice: expected {rank} offsets, one for each axis of dst, got {len(offsets)}",
+            "write one offset for each axis: (i, 0)",
+        )
     for axis, offset in enumerate(offsets):
         if not is_index(offset):
-            p.refuse(where, f"insert_slice: offset {axis} must be an int or a loop variable, got {describe(offset)}")
+            p.refuse(
+                where,
+                f"insert_slice: offset {axis} must be an int or a loop variable, got {describe(offset)}",
+                "use an int, a loop variable, or arithmetic on these",
+            )
     candidates = [axis for axis, offset in enumerate(offsets) if not isinstance(offset, Window)]
     if not 0 <= rank - update_rank <= len(candidates):
         p.refuse(
@@ -48,7 +57,11 @@ def insert_slice(p: Parser, node: ast.Call, given: dict[str, tuple[ast.AST, obje
 
 def _tensor(p: Parser, node: ast.AST, name: str, where: ast.AST, value: object) -> Expr:
     if not isinstance(value, Expr) or not isinstance(value.type, TensorType) or is_index(value):
-        p.refuse(where, f"insert_slice: '{name}' must be a tensor, got {describe(value)}")
+        p.refuse(
+            where,
+            f"insert_slice: '{name}' must be a tensor, got {describe(value)}",
+            "write out = tf.insert_slice(out, update, offsets)",
+        )
     return value
 
 
@@ -61,6 +74,10 @@ def _check_axis(p: Parser, node: ast.AST, axis: int, offset: object, size: Index
                 remedy="update exactly one window",
             )
     elif isinstance(offset, int) and isinstance(size, int) and isinstance(extent, int) and offset + size > extent:
-        p.refuse(node, f"insert_slice: axis {axis}: [{offset}, {offset + size}) is out of bounds for extent {extent}")
+        p.refuse(
+            node,
+            f"insert_slice: axis {axis}: [{offset}, {offset + size}) is out of bounds for extent {extent}",
+            "move the offset, or insert a smaller update",
+        )
     elif isinstance(offset, int) and offset < 0:
         p.refuse(node, f"insert_slice: axis {axis}: offset {offset} is negative", "count from the start")

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from tilefoundry.runtime.decorator import runtime_func as runtime_func
     from tilefoundry.runtime.decorator import runtime_module as runtime_module
     from tilefoundry.runtime.function import RuntimeFunction as RuntimeFunction
+    from tilefoundry.runtime.generation import Generation as Generation
+    from tilefoundry.runtime.generation import Sampling as Sampling
+    from tilefoundry.runtime.generation import generate as generate
     from tilefoundry.runtime.measure import PREDICATES as PREDICATES
     from tilefoundry.runtime.measure import AllClose as AllClose
     from tilefoundry.runtime.measure import Cosine as Cosine
@@ -43,6 +46,7 @@ _HOMES = {
     "tilefoundry.runtime.compiled": ("CompiledModule",),
     "tilefoundry.runtime.decorator": ("runtime_func", "runtime_module"),
     "tilefoundry.runtime.function": ("RuntimeFunction",),
+    "tilefoundry.runtime.generation": ("Generation", "Sampling", "generate"),
     "tilefoundry.runtime.measure": (
         *("PREDICATES", "AllClose", "Cosine", "Equal", "MaxAbs", "MaxRel", "NanInf", "OutputCheck"),
         *("Predicate", "PredicateResult", "RelL2", "Report", "Ulp", "check"),

@@ -22,7 +22,7 @@ class Unchanged:
 
     Args:
         what: who runs inside, for the error.
-        values: names to values; tensors in nested tuples count, other values do not.
+        values: names to values; tensors in nested tuples, lists and mappings count, other values do not.
     """
 
     def __init__(self, what: str, values: Mapping[str, object]) -> None:
@@ -51,6 +51,6 @@ class Unchanged:
 def _tensors(value: object) -> Iterator[torch.Tensor]:
     if isinstance(value, torch.Tensor):
         yield value
-    elif isinstance(value, tuple):
-        for item in value:
+    elif isinstance(value, (tuple, list, Mapping)):
+        for item in value.values() if isinstance(value, Mapping) else value:
             yield from _tensors(item)

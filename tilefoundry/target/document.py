@@ -85,7 +85,9 @@ def load_document(name: str, kind: str) -> Document:
         WrongValueError: there is no such document, it is of another kind, or it is malformed.
     """
     if not isinstance(name, str):
-        raise WrongTypeError(f"expected the id or path of a {kind} document, got {name!r}")
+        raise WrongTypeError(
+            f"expected the id or path of a {kind} document, got {name!r}", remedy='write e.g. "nvidia.h200_sxm"'
+        )
     path = Path(name) if name.endswith(".toml") else _FOLDER / f"{name}.toml"
     if ("/" in name and not name.endswith(".toml")) or not path.is_file():
         raise WrongValueError(
@@ -94,7 +96,10 @@ def load_document(name: str, kind: str) -> Document:
         )
     document = _read(path)
     if document.kind != kind:
-        raise WrongValueError(f"document '{document.id}' describes a {document.kind}, expected a {kind}")
+        raise WrongValueError(
+            f"document '{document.id}' is of kind {document.kind}, expected kind {kind}",
+            remedy=f"use one of {', '.join(known_documents(kind))}, or the path of a .toml document",
+        )
     return document
 
 

@@ -1,5 +1,7 @@
 import dataclasses
+import hashlib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 import pytest
@@ -14,6 +16,8 @@ from tilefoundry.target import (
     target_names,
     validate_program_topology,
 )
+from tilefoundry.target import document as document_module
+from tilefoundry.target.document import ORIGINS, known_documents, load_document
 
 
 @dataclass(frozen=True)
@@ -39,28 +43,93 @@ def test_default_is_an_h200():
     assert target.shared_bytes_per_cta == 232448
 
 
+# Every fact of every document that comes with the package: (value, unit, origin).
+FACTS = {
+    "nvidia.h200_sxm": {
+        "multiprocessors": (132, "SM", "specification"),
+        "memory.capacity": (141e9, "byte", "specification"),
+        "memory.bandwidth": (4.8e12, "byte/s", "specification"),
+        "memory.l2": (50e6, "byte", "reference"),
+        "throughput.bf16": (989.5e12, "flop/s", "specification"),
+        "throughput.fp8": (1979e12, "flop/s", "specification"),
+        "throughput.f32": (67e12, "flop/s", "specification"),
+    },
+    "nvidia.sm90": {
+        "compiler.arch": ("sm_90a", "", "specification"),
+        "limits.threads_per_cta": (1024, "thread", "specification"),
+        "limits.shared_bytes_per_cta": (232448, "byte", "specification"),
+        "limits.shared_bytes_per_multiprocessor": (233472, "byte", "specification"),
+        "limits.registers_per_multiprocessor": (64 * 1024, "register", "specification"),
+    },
+    "nvidia.b200_sxm": {
+        "multiprocessors": (148, "SM", "reference"),
+        "memory.capacity": (180e9, "byte", "specification"),
+        "memory.bandwidth": (8e12, "byte/s", "specification"),
+        "memory.l2": (126e6, "byte", "reference"),
+        "throughput.bf16": (2250e12, "flop/s", "derived"),
+        "throughput.fp8": (4500e12, "flop/s", "derived"),
+        "throughput.f32": (75e12, "flop/s", "specification"),
+    },
+    "nvidia.sm100": {
+        "compiler.arch": ("sm_100a", "", "specification"),
+        "limits.threads_per_cta": (1024, "thread", "specification"),
+        "limits.shared_bytes_per_cta": (232448, "byte", "specification"),
+        "limits.shared_bytes_per_multiprocessor": (233472, "byte", "specification"),
+        "limits.registers_per_multiprocessor": (64 * 1024, "register", "specification"),
+    },
+}
+KINDS = {name: "architecture" if ".sm" in name else "device" for name in FACTS}
+
+
+@pytest.mark.parametrize("name", FACTS)
+def test_every_fact_is_pinned(name):
+    document = load_document(name, KINDS[name])
+    assert document.id == name
+    assert {path: (f.value, f.unit, f.origin) for path, f in document.facts} == FACTS[name]
+    for path, fact in document.facts:
+        assert fact.origin in ORIGINS
+        assert len(fact.source) > 10, path
+
+
+def test_every_document_is_in_the_table():
+    assert {*known_documents("device"), *known_documents("architecture")} == set(FACTS)
+
+
+def test_a_digest_is_that_of_the_file():
+    for name, kind in KINDS.items():
+        path = Path(document_module.__file__).parent / "documents" / f"{name}.toml"
+        assert load_document(name, kind).digest == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_a_b200_is_a_target_too():
+    target = CudaTarget("nvidia.b200_sxm")
+    assert (target.arch, target.multiprocessors, target.shared_bytes_per_cta) == ("sm_100a", 148, 232448)
+    assert target.architecture.id == "nvidia.sm100"
+    assert target.topology_levels == ("cta", "thread")
+    assert target != default_target()
+    assert CudaTarget("nvidia.b200_sxm", arch="sm_100").arch == "sm_100"
+    assert CudaTarget("nvidia.b200_sxm", "nvidia.sm90").arch == "sm_90a"
+
+
 @pytest.mark.parametrize(
-    ("path", "value", "unit"),
+    ("make", "kind", "words"),
     [
-        ("memory.capacity", 141e9, "byte"),
-        ("memory.bandwidth", 4.8e12, "byte/s"),
-        ("memory.l2", 50e6, "byte"),
-        ("throughput.bf16", 989.5e12, "flop/s"),
-        ("throughput.fp8", 1979e12, "flop/s"),
-        ("throughput.f32", 67e12, "flop/s"),
+        (lambda: CudaTarget(90), TypeError, "id or path of a device document, got 90"),
+        (lambda: CudaTarget("nvidia.sm90"), ValueError, "is of kind architecture, expected kind device"),
+        (lambda: CudaTarget("missing/device.toml"), ValueError, "unknown device"),
+        (
+            lambda: CudaTarget("nvidia.h200_sxm", "nvidia.h200_sxm"),
+            ValueError,
+            "is of kind device, expected kind architecture",
+        ),
+        (lambda: CudaTarget("nvidia.h200_sxm", arch=90), TypeError, "arch must be a string"),
+        (lambda: default_target().device.fact("memory.l3"), ValueError, r"states no 'memory.l3'(.|\n)*memory.l2"),
+        (lambda: default_target().architecture.number("compiler.arch"), TypeError, "expected a number"),
     ],
 )
-def test_device_facts_state_value_and_unit(path, value, unit):
-    fact = default_target().device.fact(path)
-    assert (fact.value, fact.unit) == (value, unit)
-    assert fact.source
-
-
-def test_architecture_limits():
-    limits = {path: fact.value for path, fact in default_target().architecture.facts}
-    assert limits["limits.threads_per_cta"] == 1024
-    assert limits["limits.shared_bytes_per_multiprocessor"] == 233472
-    assert limits["limits.registers_per_multiprocessor"] == 65536
+def test_what_names_no_document_is_refused(make, kind, words):
+    with pytest.raises(kind, match=words):
+        make()
 
 
 def test_canonical_text_depends_on_everything_that_code_depends_on(tmp_path):
@@ -91,7 +160,7 @@ def test_a_toml_path_and_a_document_serve_as_device(tmp_path):
         ('id = "x"\nkind = "device"\n[a]\nvalue = 1\n', "expected exactly"),
         ('id = "x"\nkind = "device"\na = 3\n', "bare value"),
         ('id = "x"\nkind = "device"\n[a]\n' + LEAF.format(value=1).replace("measured", "guessed"), "origin"),
-        ('id = "x"\nkind = "architecture"\n', "expected a device"),
+        ('id = "x"\nkind = "architecture"\n', "expected kind device"),
         ('id = "x"\nkind = "device"\n', "no compatible architecture"),
         ("id = [", "not a TOML document"),
     ],
@@ -114,6 +183,8 @@ def test_malformed_arch_is_refused(arch):
 
 def test_cpu_never_means_the_machine_at_hand():
     assert CpuTarget().canonical_text() == "cpu isa=x86-64-v3"
+    assert [CpuTarget(isa).isa for isa in CpuTarget.ISAS] == ["x86-64-v2", "x86-64-v3", "x86-64-v4", "aarch64"]
+    assert CpuTarget().topology_levels == ("cta", "thread")
     with pytest.raises(ValueError, match="x86-64-v4"):
         CpuTarget("native")
     with pytest.raises(TypeError):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import torch
 
 from tilefoundry.evaluator.context import EvalContext, Value
+from tilefoundry.evaluator.wide import countable
 from tilefoundry.ir.core.expr import Call
 from tilefoundry.ir.hir import Binary, BinaryKind
 
@@ -27,10 +28,12 @@ _TORCH: dict[BinaryKind, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] =
     BinaryKind.GE: torch.ge,
     BinaryKind.AND: torch.logical_and,
     BinaryKind.OR: torch.logical_or,
+    BinaryKind.POW: torch.pow,
 }
 
 
 def binary(ctx: EvalContext, op: Binary, call: Call, values: tuple[Value, ...]) -> torch.Tensor:
-    """``kind(lhs, rhs)`` with broadcasting, as torch computes it in the operands' dtype."""
+    """``kind(lhs, rhs)`` with broadcasting, as torch computes it in the operands' dtype; 8-bit floats in f32."""
     lhs, rhs = ctx.operands(call.args, values)
-    return _TORCH[op.kind](lhs, rhs)
+    result = _TORCH[op.kind](countable(lhs), countable(rhs))
+    return result if op.kind.is_comparison or op.kind.is_logical else result.to(lhs.dtype)

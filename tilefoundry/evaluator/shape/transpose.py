@@ -10,6 +10,6 @@ from tilefoundry.ir.hir import Transpose
 
 
 def transpose(ctx: EvalContext, op: Transpose, call: Call, values: tuple[Value, ...]) -> torch.Tensor:
-    """The axes in another order."""
+    """The axes in another order, in row-major memory."""
     (x,) = ctx.operands(call.args, values)
-    return x.permute(op.perm)
+    return x.permute(op.perm).contiguous()

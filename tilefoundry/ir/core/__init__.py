@@ -40,6 +40,7 @@ from tilefoundry.ir.core.op import (
     schemas_named,
 )
 from tilefoundry.ir.core.pattern import AndPat, DimVarRangePat, Pattern, ScalarPat, TensorPat
+from tilefoundry.ir.core.schedule import ScheduleConstraintMetadata, check_schedule_constraint
 from tilefoundry.ir.core.type import CallableType, TupleType, Type, UnitType
 
 __all__ = [
@@ -65,6 +66,7 @@ __all__ = [
     "ParamDef",
     "Pattern",
     "ScalarPat",
+    "ScheduleConstraintMetadata",
     "SourceSpanMetadata",
     "TensorFacts",
     "TensorPat",
@@ -75,6 +77,7 @@ __all__ = [
     "UnitType",
     "Var",
     "binding_name",
+    "check_schedule_constraint",
     "diagnostic_location",
     "executor",
     "find_metadata",

@@ -9,10 +9,9 @@ from tilefoundry.ir.core.expr import CallTarget, Expr, type_of
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.metadata import Metadata
 from tilefoundry.ir.core.type import Type
-from tilefoundry.ir.dims.dim_var import DimVar
 from tilefoundry.ir.dims.evaluate import dim_vars
 from tilefoundry.ir.types import tensor_leaves
-from tilefoundry.ir.types.matching import Bindings, bind_type, instantiate_type
+from tilefoundry.ir.types.matching import bind_parameters, instantiate_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,25 +47,9 @@ class ChildEntry(CallTarget):
                 f"got {len(args)}",
                 remedy="leave the weights out: they come from the child's own reading",
             )
-        bindings: Bindings = {}
-        for param, arg in zip(params, args, strict=True):
-            if not bind_type(param.type, type_of(arg), bindings):
-                raise VerifyError(
-                    f"child '{self.child}': parameter '{param.name}' is {param.type}, the argument is {type_of(arg)} "
-                    "(type mismatch)",
-                    remedy="pass a tensor of the declared shape, dtype and layout",
-                )
-        for var, extent in bindings.items():
-            if (
-                isinstance(var, DimVar)
-                and isinstance(extent, DimVar)
-                and not var.lo <= extent.lo <= extent.hi <= var.hi
-            ):
-                raise VerifyError(
-                    f"child '{self.child}': extent {extent.name} in [{extent.lo}, {extent.hi}) does not fit {var.name} "
-                    f"in [{var.lo}, {var.hi})",
-                    remedy="widen the child's DimVar, or narrow the caller's",
-                )
+        bindings = bind_parameters(
+            f"child '{self.child}'", [(p.name, p.type) for p in params], [type_of(arg) for arg in args]
+        )
         result = self.function.return_type
         known = {v.name for var in bindings for v in dim_vars(var)}
         loose = sorted({v.name for leaf in tensor_leaves(result) for d in leaf.shape for v in dim_vars(d)} - known)

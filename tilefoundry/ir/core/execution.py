@@ -17,6 +17,25 @@ if TYPE_CHECKING:
     from tilefoundry.ir.core.function import Function
     from tilefoundry.ir.core.module import Module
     from tilefoundry.ir.core.weights import WeightSource
+    from tilefoundry.ir.shard import Mesh
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How a function is run.
+
+    Attributes:
+        precision: "declared", or "f64": every float in f64.
+        mesh: as many units on each level as to evaluate over; None leaves it to the program.
+        is_inner: another function made the arguments, so that its floats are of the precision already.
+    """
+
+    precision: str = "declared"
+    mesh: Mesh | None = None
+    is_inner: bool = False
+
+
+AS_DECLARED = RunOptions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +62,14 @@ class Executor(Protocol):
         args: tuple[object, ...],
         device: str | None = None,
         children: Mapping[str, Callable[..., object]] | None = None,
+        options: RunOptions = AS_DECLARED,
     ) -> object:
         """The value of `function` of `module` on one argument for each declared parameter.
 
         Args:
             device: where to run; None leaves it to the arguments.
-            children: what runs the entries of the children on their own weights, by the child's name.
+            children: what runs the entries of the children on their own weights, by the child's name; called with
+                activations, and with the keyword `options` where these are not `AS_DECLARED`.
         """
         ...
 

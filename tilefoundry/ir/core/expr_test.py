@@ -7,6 +7,8 @@ from tilefoundry.ir.core import (
     BindingMetadata,
     Call,
     Constant,
+    ExecutionDomainMetadata,
+    IRMetadata,
     SourceSpanMetadata,
     Tuple,
     Var,
@@ -18,7 +20,7 @@ from tilefoundry.ir.core import (
 )
 from tilefoundry.ir.dims import INDEX_TYPE, DimVar
 from tilefoundry.ir.hir import Binary, BinaryKind, Reduce
-from tilefoundry.ir.samples import binary, call
+from tilefoundry.ir.samples import CTAS, THREADS, binary, call
 from tilefoundry.ir.types import TensorType, make_tensor_type
 
 X = Var("x", make_tensor_type((4,), "f32"))
@@ -65,6 +67,51 @@ def test_metadata_is_no_part_of_the_value():
     assert diagnostic_location(plain) is None
     renamed = replace_metadata(named, BindingMetadata("z"))
     assert (binding_name(renamed), get_metadata(renamed, SourceSpanMetadata)) == ("z", SPAN)
+
+
+def test_records_of_all_classes_travel_alike():
+    @dataclasses.dataclass(frozen=True)
+    class Note(IRMetadata):
+        text: str
+
+    @dataclasses.dataclass(frozen=True)
+    class Remark(Note):
+        pass
+
+    records = (BindingMetadata("y"), SPAN, ExecutionDomainMetadata((CTAS, THREADS)), Note("n"), Remark("r"))
+    plain = call(Binary(BinaryKind.ADD), X, X)
+    whole = replace_metadata(plain, *records)
+    assert whole.metadata == records
+    assert (plain == whole, hash(plain) == hash(whole), repr(plain) == repr(whole)) == (True, True, True)
+    for record in records:  # by exact class: a Remark is no Note
+        assert get_metadata(whole, type(record)) is record
+        rest = remove_metadata(whole, type(record))
+        assert rest.metadata == tuple(r for r in records if r is not record)
+        assert rest == whole
+    assert get_metadata(plain, Note) is None
+    assert get_metadata(whole, ExecutionDomainMetadata).scopes == (CTAS, THREADS)
+    assert remove_metadata(whole, *(type(r) for r in records)).metadata == ()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda records: Constant(1, INDEX_TYPE, records),
+        lambda records: Tuple((X,), records),
+        lambda records: Call(Binary(BinaryKind.ADD), (X, X), metadata=records),
+        lambda records: Var("v", X.type, metadata=records),
+    ],
+)
+def test_every_expression_carries_records_and_none_shows_them(make):
+    expr = make((BindingMetadata("name"), SPAN))
+    assert (binding_name(expr), diagnostic_location(expr)) == ("name", "f.py:3:5")
+    assert "f.py" not in repr(expr)
+    for field in ("type", "metadata"):
+        # a base's slot: CPython's frozen classes with slots say TypeError there
+        with pytest.raises((dataclasses.FrozenInstanceError, TypeError)):
+            setattr(expr, field, ())
+    with pytest.raises(ValueError, match="more than one BindingMetadata"):
+        make((BindingMetadata("a"), BindingMetadata("b")))
 
 
 def test_two_records_of_one_class_are_refused():

@@ -11,7 +11,9 @@ from tilefoundry.ir.core.expr import CallTarget, Expr, Var, type_of
 from tilefoundry.ir.core.metadata import Metadata, check_metadata, span_of
 from tilefoundry.ir.core.pattern import DimVarRangePat
 from tilefoundry.ir.core.type import CallableType, Type
-from tilefoundry.ir.types.matching import Bindings, bind_type, instantiate_type
+from tilefoundry.ir.dims.dim_var import DimVar
+from tilefoundry.ir.types.dim_vars import type_dim_vars
+from tilefoundry.ir.types.matching import bind_parameters, bind_type, instantiate_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,8 @@ class Function(CallTarget):
     Raises:
         WrongTypeError, WrongValueError: a field is malformed, a parameter name repeats, or a converter's weight is no
             ConstTensor parameter or has two.
-        VerifyError: the body does not have the declared return type, or a converter not its weight's.
+        VerifyError: the body does not have the declared return type, a converter not its weight's, or one name stands
+            for DimVars of two envelopes.
     """
 
     name: str
@@ -51,6 +54,7 @@ class Function(CallTarget):
         if not isinstance(self.return_type, Type):
             raise WrongTypeError(f"function '{self.name}': return_type must be a Type, got {self.return_type!r}")
         check_metadata(self.metadata)
+        _check_envelopes(self)
         check_converters(self.name, self.params, self.converters)
         if self.body is not None and not bind_type(self.return_type, self.body.type, None):
             raise VerifyError(
@@ -91,13 +95,12 @@ class Function(CallTarget):
         if len(args) != len(self.params):
             names = ", ".join(p.name for p in self.params)
             raise VerifyError(f"{self.name}: expected {len(self.params)} argument(s) ({names}), got {len(args)}")
-        bindings: Bindings = {}
-        for param, arg in zip(self.params, args, strict=True):
-            if not bind_type(param.type, type_of(arg), bindings):
-                raise VerifyError(
-                    f"{self.name}: parameter '{param.name}' has type {param.type}, got {type_of(arg)} (type mismatch)"
-                )
-        return instantiate_type(self.return_type, bindings)
+        params = [(param.name, param.type) for param in self.params]
+        return instantiate_type(self.return_type, bind_parameters(self.name, params, [type_of(arg) for arg in args]))
+
+    def sealed(self) -> Function:
+        """This function, complete: what a Module holds and another function calls. (The front end has drafts.)"""
+        return self
 
     def specialize(self, *args: object) -> NoReturn:
         """Refuses: a Function is complete. In the body of a class, ``@func`` functions take variants."""
@@ -112,3 +115,18 @@ class Function(CallTarget):
             f"function '{self.name}' is sealed and takes no further {what}",
             remedy=f"write it and its {what} in the class body of a @module",
         )
+
+
+def _check_envelopes(fn: Function) -> None:
+    """One name is one DimVar in a signature."""
+    known: dict[str, DimVar] = {}
+    for param, type_ in (*((p, p.type) for p in fn.params), (None, fn.return_type)):
+        for var in sorted(type_dim_vars(type_), key=lambda v: (v.name, v.lo, v.hi)):
+            first = known.setdefault(var.name, var)
+            if first is not var:
+                raise VerifyError(
+                    f"function '{fn.name}': inconsistent bounds of '{var.name}' in one signature: "
+                    f"[{first.lo}, {first.hi}) and [{var.lo}, {var.hi})",
+                    span=(span_of(param.metadata) if param is not None else None) or fn.span,
+                    remedy="use one DimVar object for both",
+                )

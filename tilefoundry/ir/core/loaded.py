@@ -8,7 +8,7 @@ from types import MappingProxyType, MethodType
 from typing import TYPE_CHECKING
 
 from tilefoundry.diagnostics import LookupNameError, WrongTypeError
-from tilefoundry.ir.core.execution import executor
+from tilefoundry.ir.core.execution import AS_DECLARED, RunOptions, executor
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.placement import agreed_device, weight_devices
 from tilefoundry.ir.core.weights import WeightReader, WeightSource, join_path
@@ -53,7 +53,7 @@ class LoadedModule:
         module = self.module
         for function in module.functions:
             if function.name == name:
-                return self._runner(function)
+                return self.runner(function)
         for child in self.modules:
             if child.module.name == name:
                 return child
@@ -75,21 +75,22 @@ class LoadedModule:
             return self.module.methods["forward"](self, *acts)
         if self.module.entry is None:
             raise no_step(self.module)
-        return self._runner(self.module.entry_function())(*acts)
+        return self.runner(self.module.entry_function())(*acts)
 
     def __call__(self, *acts: object) -> object:
         return self.forward(*acts)
 
-    def _runner(self, definition: Definition) -> Callable[..., object]:
+    def runner(self, definition: Definition) -> Callable[..., object]:
+        """What runs a function of the module on activations alone; it takes the keyword `options`."""
         function = hir_function(self.module, definition)
         callee = f"{self.module.name}.{function.name}"
 
-        def run(*acts: object) -> object:
+        def run(*acts: object, options: RunOptions = AS_DECLARED) -> object:
             args = fill_weights(callee, function.params, self.constants, acts)
             device = agreed_device(callee, self._devices, acts)  # first, so that `args` can select a variant
             if self.modules:
                 device = agreed_device(callee, self._reached_devices(function, args), acts)
-            return executor().run(self.module, function, args, device, self._children())
+            return executor().run(self.module, function, args, device, self._children(), options)
 
         run.__name__ = run.__qualname__ = function.name
         return run
@@ -105,7 +106,7 @@ class LoadedModule:
     def _children(self) -> dict[str, Callable[..., object]]:
         """The entries of the children, as calls inside of this node's functions reach them."""
         return {
-            child.name: child._runner(function)
+            child.name: child.runner(function)
             for child in self.modules
             for function in child.module.functions
             if function.name == child.entry and isinstance(function, Function)

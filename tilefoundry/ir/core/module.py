@@ -60,12 +60,17 @@ class Module:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise WrongTypeError(f"Module: name must be a non-empty string, got {self.name!r}")
+            raise WrongTypeError(
+                f"Module: name must be a non-empty string, got {self.name!r}", remedy='write e.g. "layer0"'
+            )
         object.__setattr__(self, "functions", tuple(self.functions))
         if not all(isinstance(f, Definition) for f in self.functions):
             raise WrongTypeError(
                 f"module '{self.name}': functions must be Functions or PrimFunctions, got {self.functions!r}"
             )
+        object.__setattr__(
+            self, "functions", tuple(f.sealed() if isinstance(f, Function) else f for f in self.functions)
+        )
         if self.target is not None and not isinstance(self.target, Target):
             raise WrongTypeError(
                 f"module '{self.name}': target must be a Target, got {self.target!r}",

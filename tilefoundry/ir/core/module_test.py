@@ -3,12 +3,13 @@ import dataclasses
 import pytest
 
 from tilefoundry.diagnostics import TileFoundryError, VerifyError
+from tilefoundry.ir import tir
 from tilefoundry.ir.core import Call, Function, Module, Var, execution, set_executor_loader
 from tilefoundry.ir.dims import DimVar
 from tilefoundry.ir.hir import BinaryKind, GridRegionExpr, Zeros
 from tilefoundry.ir.samples import B, attention, binary, call
-from tilefoundry.ir.shard import Topology
-from tilefoundry.ir.types import CallableType, make_tensor_type
+from tilefoundry.ir.shard import Broadcast, Layout, Mesh, Split, Topology, canonical_shard_layout, make_mesh
+from tilefoundry.ir.types import CallableType, make_shard_tensor_type, make_tensor_type
 from tilefoundry.target import CpuTarget, CudaTarget
 
 T8 = make_tensor_type((8,), "f32")
@@ -59,10 +60,73 @@ def test_a_grandchild_sees_the_new_root():
     assert root.child_named("middle").child_named("leaf").resolve_target() == CudaTarget()
 
 
+def test_only_a_name_and_functions_must_be_given():
+    bare = Module("m", ())
+    assert (bare.functions, bare.entry, bare.modules, bare.target, bare.topologies) == ((), None, (), None, None)
+    assert (dict(bare.metadata), dict(bare.methods), bare.owner) == ({}, {}, None)
+    assert bare.effective_topologies() == ()
+    assert bare.function_named("f") == ()
+    assert bare.weights == {}
+
+
+def test_a_claimed_child_is_a_shallow_copy_and_the_first_owner_keeps_its_own():
+    leaf = Module("leaf", (function("f", "x"),), "f")
+    first = Module("first", (), modules=(leaf,), target=CudaTarget(), topologies=(Topology("cta", 4),))
+    mine = first.child_named("leaf")
+    second = Module("second", (), modules=(mine,), target=CpuTarget(), topologies=(Topology("cta", 8),))
+    theirs = second.child_named("leaf")
+    assert (leaf.owner, mine.owner, theirs.owner) == (None, first, second)
+    assert theirs is not mine
+    assert theirs.functions[0] is mine.functions[0] is leaf.functions[0]  # shallow
+    assert first.child_named("leaf") is mine
+    assert mine.resolve_target() is first.target
+    assert theirs.resolve_target() is second.target
+    assert (mine.resolve_topology("cta").size, theirs.resolve_topology("cta").size) == (4, 8)
+
+
+def test_a_tuple_of_topologies_replaces_the_whole_hierarchy():
+    leaf = Module("leaf", (), topologies=(Topology("thread", 32),))
+    root = Module("root", (), modules=(leaf,), topologies=(Topology("cta", 4), Topology("thread", 128)))
+    child = root.child_named("leaf")
+    assert child.effective_topologies() == (Topology("thread", 32),)
+    with pytest.raises(ValueError, match=r"'cta' not declared by module 'leaf'(.|\n)*available levels: thread"):
+        child.resolve_topology("cta")
+
+
+def test_what_a_module_holds_takes_no_further_parts():
+    module = Module("m", (function("f", "x", "w", const=("w",)),), "f")
+    for part in ("specialize", "converter"):
+        with pytest.raises(TypeError, match=r"function 'f' is sealed and takes no further(.|\n)*class body"):
+            getattr(module.lookup("f"), part)("w")
+
+
+def test_a_renamed_module_keeps_all_but_its_name():
+    root = Module("root", (), modules=(Module("leaf", (function("f", "x"),), "f"),), target=CpuTarget())
+    child = root.child_named("leaf").renamed("other")
+    assert (child.name, child.entry, child.owner) == ("other", "f", root)
+    assert child.resolve_target() is root.target
+
+
+def test_a_kernel_in_tir_is_a_function_that_only_a_compiled_module_runs():
+    kernel = tir.PrimFunction("k", (Var("x", T8),), tir.Sequential(()))
+    module = Module("m", (kernel,), "k")
+    assert module.entry_function() is module.lookup("k") is kernel
+    assert module.owns(kernel)
+    assert module.weights == {}
+    with pytest.raises(TypeError, match=r"'k' of module 'm' is a kernel in TIR(.|\n)*compile"):
+        module.k(1)
+    with pytest.raises(TypeError, match="kernel in TIR"):
+        module(1)
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: Module("m", (function("f", "x"), function("f", "x"))), "disjoint; f repeat"),
+        (lambda: Module("m", (function("f", "x"), function("f", "x"))), "names must be disjoint; f repeat"),
+        (lambda: Module("m", (function("c", "x"),), modules=(Module("c", ()),)), "names must be disjoint; c repeat"),
+        (lambda: Module("m", (), modules=(Module("c", ()), Module("c", ()))), "names must be disjoint; c repeat"),
+        (lambda: Module("m", (), modules=(Module("c", ()),), methods={"c": print}), "names must be disjoint"),
+        (lambda: Module("m", (), modules=("c",)), "modules must be Modules"),
         (lambda: Module("m", (function("f", "x"),), methods={"f": print}), "disjoint"),
         (lambda: Module("m", (), topologies=(Topology("cta", 1), Topology("cta", 2))), "duplicate topology name"),
         (lambda: Module("m", (), modules=(Module("c", (), target=CpuTarget()),)), "its own target"),
@@ -83,7 +147,9 @@ def test_entry_and_lookup():
     assert module.function_named("h") == ()
     with pytest.raises(ValueError, match=r"no function 'h'(.|\n)*f, g"):
         module.lookup("h")
-    with pytest.raises(ValueError, match=r"no entry(.|\n)*lookup"):
+    with pytest.raises(ValueError, match=r"no function 'h'(.|\n)*f, g"):
+        Module("m", module.functions, entry="h").entry_function()
+    with pytest.raises(ValueError, match=r"no entry(.|\n)*lookup\(name\); functions: f"):
         Module("m", (function("f", "x"),)).entry_function()
     assert module.owns(module.functions[0])
     assert not module.owns(function("f", "x"))
@@ -150,12 +216,53 @@ def test_the_type_of_a_function_and_of_its_calls():
     double = Function("double", (x,), call(Zeros(out)), out)
     assert double.type == CallableType(out, (x.type,))
     assert Call(double, (Var("y", make_tensor_type((4,), "f32")),)).type.shape == (8,)
-    assert Call(double, (Var("y", make_tensor_type((B,), "f32")),)).type.shape == (make_tensor_type((B * 2,)).shape)
+    inside = DimVar("inside", 2, 9)
+    assert (
+        Call(double, (Var("y", make_tensor_type((inside,), "f32")),)).type.shape
+        == make_tensor_type((inside * 2,)).shape
+    )
+    for outside in (B, inside + 1, inside - 2):
+        with pytest.raises(VerifyError, match=r"does not fit n in \[1, 9\)"):
+            Call(double, (Var("y", make_tensor_type((outside,), "f32")),))
     for bad in (make_tensor_type((4, 4)), make_tensor_type((4,), "bf16"), make_tensor_type((9,), "f32")):
         with pytest.raises(VerifyError, match="type mismatch"):
             Call(double, (Var("y", bad),))
     with pytest.raises(VerifyError, match=r"expected 1 argument\(s\) \(x\), got 0"):
         Call(double, ())
+
+
+def test_a_function_is_normal_a_prototype_or_a_variant():
+    x = Var("x", T8)
+    normal = Function("f", (x,), x, T8)
+    assert (normal.specializations, normal.variants, normal.converters, normal.is_prototype) == ((), (), (), False)
+    assert Function("f", (x,), None, T8).is_prototype
+    assert normal.type == CallableType(T8, (T8,))
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        normal.body = None
+    for fields, words in (
+        (("", (x,), x, T8), "non-empty"),
+        (("f", [x], x, T8), "tuple of Var"),
+        (("f", (T8,), x, T8), "tuple of Var"),
+        (("f", (x,), x, "f32"), "return_type must be a Type"),
+    ):
+        with pytest.raises(TypeError, match=words):
+            Function(*fields)
+
+
+def test_a_formal_with_a_layout_must_be_met_exactly():
+    mesh = make_mesh((4,), topology="thread")
+    placed = make_shard_tensor_type((8,), "f32", "rmem", mesh, (Split(0),))
+    x = Var("x", placed)
+    fixed, free = Function("fixed", (x,), x, placed), function("free", "x")
+    assert Call(fixed, (Var("y", placed),)).type == placed
+    assert Call(free, (Var("y", placed),)).type == T8
+    other = make_shard_tensor_type((8,), "f32", "rmem", mesh, (Broadcast(),))
+    for actual in (T8, other, make_tensor_type((8,), "f32", "rmem")):
+        with pytest.raises(VerifyError, match=r"fixed: parameter 'x' is .*\(type mismatch\)"):
+            Call(fixed, (Var("y", actual),))
+    for actual in (make_tensor_type((8,), "bf16"), make_tensor_type((9,), "f32"), make_tensor_type((8, 1), "f32")):
+        with pytest.raises(VerifyError, match="type mismatch"):
+            Call(free, (Var("y", actual),))
 
 
 def test_the_body_must_have_the_declared_type():
@@ -164,6 +271,21 @@ def test_the_body_must_have_the_declared_type():
         Function("f", (x,), x, make_tensor_type((8,), "bf16"))
     with pytest.raises(ValueError, match="declared twice"):
         Function("f", (x, Var("x", T8)), x, T8)
+
+
+def test_one_name_is_one_dim_var_in_a_signature():
+    narrow, wide = DimVar("n", 1, 9), DimVar("n", 1, 10)
+    x, y = Var("x", make_tensor_type((narrow,), "f32")), Var("y", make_tensor_type((wide * 2,), "f32"))
+    words = r"inconsistent bounds of 'n' in one signature: \[1, 9\) and \[1, 10\)(.|\n)*one DimVar object"
+    with pytest.raises(VerifyError, match=words):
+        Function("f", (x, y), x, x.type)
+    with pytest.raises(VerifyError, match=words):
+        Function("f", (x,), None, y.type)
+    mesh = Mesh((Topology("cta", wide),), Layout((wide,)), ("c",))
+    over = make_tensor_type((wide,), "f32", layout=canonical_shard_layout((wide,), mesh, (Split(0),)))
+    with pytest.raises(VerifyError, match=words):
+        Function("f", (x, Var("z", over)), x, x.type)
+    Function("f", (x, Var("y", make_tensor_type((DimVar("m", 1, 10), narrow)))), x, x.type)
 
 
 def test_a_loop_checks_its_carries():

@@ -14,9 +14,10 @@ An op declares its operands as class attributes and its attributes as dataclass 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from itertools import pairwise
 from typing import ClassVar, NoReturn, TypeVar
 
 from tilefoundry.diagnostics import DimSubstitutionError, VerifyError, WrongTypeError, WrongValueError
@@ -101,10 +102,9 @@ class Op(CallTarget):
         least = sum(p.required for p in inputs)
         most = None if any(p.variadic for p in inputs) else len(inputs)
         if len(args) < least or (most is not None and len(args) > most):
-            names = ", ".join(p.name for p in inputs)
-            ctx.error(
-                f"expected {least if most == least else f'at least {least}'} operand(s) ({names}), got {len(args)}"
-            )
+            names = ", ".join(f"*{p.name}" if p.variadic else p.name for p in inputs)
+            count = str(least) if most == least else f"at least {least}" if len(args) < least else f"at most {most}"
+            ctx.error(f"expected {count} operand(s) ({names}), got {len(args)}")
         try:
             return self.type_rule(ctx, *args)  # type: ignore[arg-type]  # rules that accept plain ints say so
         except (WrongTypeError, WrongValueError, DimSubstitutionError) as error:
@@ -146,7 +146,8 @@ class OpSchema:
     """One way to call a surface name.
 
     Attributes:
-        params: inputs, then attributes, in the order of positional arguments.
+        params: inputs, then attributes, in the order of positional arguments. A variadic input takes the positional
+            arguments from its place on, so that attributes beside it are given by keyword.
         build: makes the op from attributes given by keyword.
         is_alias: the name presets attributes of another op.
     """
@@ -168,6 +169,39 @@ class OpSchema:
         """The compile-time parameters."""
         return tuple(p for p in self.params if p.kind == "attribute")
 
+    @property
+    def signature(self) -> str:
+        """How the op is called, as a message says it."""
+        return f"{self.name}({', '.join(_written(p) for p in self.params)})"
+
+    def place(self, positional: int) -> tuple[ParamDef, ...] | None:
+        """The parameter of each of so many positional arguments, or None when they are too many."""
+        placed: list[ParamDef] = []
+        for param in self.params:
+            if param.variadic:
+                return (*placed, *(param for _ in range(len(placed), positional)))
+            if len(placed) == positional:
+                break
+            placed.append(param)
+        return tuple(placed) if len(placed) == positional else None
+
+    def takes(self, positional: int, keywords: Collection[str]) -> bool:
+        """Whether so many positional arguments and these keywords give each required parameter, and each one once."""
+        placed = self.place(positional)
+        if placed is None:
+            return False
+        taken = {p.name for p in placed}
+        known = {p.name for p in self.params}
+        return (
+            taken.isdisjoint(keywords)
+            and known.issuperset(keywords)
+            and all(not p.required or p.name in taken or p.name in keywords for p in self.params)
+        )
+
+
+def _written(param: ParamDef) -> str:
+    return f"*{param.name}" if param.variadic else param.name if param.required else f"{param.name}=..."
+
 
 _schemas: dict[tuple[str, str], list[OpSchema]] = {}
 OpClass = TypeVar("OpClass", bound=type[Op])
@@ -178,7 +212,8 @@ def register_op(dialect: str = "tf", category: str = "", name: str | None = None
 
     Raises:
         WrongTypeError: the class is not a frozen dataclass that derives from Op.
-        WrongValueError: the name has a schema with the same inputs already.
+        WrongValueError: the name has a schema with the same inputs already; an input that may be left out, or takes all
+            that is left, stands before another one.
     """
 
     def register(cls: OpClass) -> OpClass:
@@ -214,6 +249,13 @@ def register_alias(
 
 
 def _add(schema: OpSchema) -> None:
+    for before, after in pairwise(schema.inputs):
+        if before.variadic or (not before.required and after.required):
+            raise WrongValueError(
+                f"op '{schema.dialect}.{schema.name}': input '{after.name}' stands behind '{before.name}', which "
+                f"{'takes all operands that are left' if before.variadic else 'may be left out'}",
+                remedy="declare required inputs first, a variadic one last",
+            )
     known = _schemas.setdefault((schema.dialect, schema.name), [])
     if any(s.is_alias == schema.is_alias and s.inputs == schema.inputs for s in known):
         raise WrongValueError(f"op '{schema.dialect}.{schema.name}' is registered already with these inputs")

@@ -4,7 +4,17 @@ from typing import ClassVar
 import pytest
 
 from tilefoundry.diagnostics import VerifyError
-from tilefoundry.ir.core import MISSING, Op, ParamDef, Var, op_names, register_alias, register_op, schemas_named
+from tilefoundry.ir.core import (
+    MISSING,
+    Op,
+    OpSchema,
+    ParamDef,
+    Var,
+    op_names,
+    register_alias,
+    register_op,
+    schemas_named,
+)
 from tilefoundry.ir.hir import Binary, BinaryKind, Cast, MatMul, Reshard
 from tilefoundry.ir.types import DType, StorageKind, UnitType
 
@@ -74,3 +84,79 @@ def test_a_user_op_is_typed_by_its_rule():
         Second().infer_type((Var("x", UnitType()),))
     with pytest.raises(VerifyError, match="expected at least 1 operand"):
         Second().infer_type(())
+
+
+def declared(**inputs):
+    """An op class with these inputs, which is not registered."""
+    body = {"__module__": __name__, "__annotations__": dict.fromkeys(inputs, "ClassVar[ParamDef]"), **inputs}
+    return dataclass(frozen=True, slots=True)(type("Made", (Op,), body))
+
+
+@pytest.mark.parametrize(
+    ("inputs", "words"),
+    [
+        ({"a": ParamDef(variadic=True), "b": ParamDef()}, "'b' stands behind 'a', which takes all operands"),
+        ({"a": ParamDef(variadic=True), "b": ParamDef(variadic=True)}, "'b' stands behind 'a'"),
+        ({"a": ParamDef(optional=True), "b": ParamDef()}, "'b' stands behind 'a', which may be left out"),
+        ({"a": ParamDef(default=None), "b": ParamDef()}, "may be left out"),
+    ],
+)
+def test_operands_are_told_apart_by_their_order(inputs, words):
+    with pytest.raises(ValueError, match=words):
+        register_op(dialect="test", name="order")(declared(**inputs))
+
+
+@pytest.mark.parametrize(
+    ("inputs", "least", "words"),
+    [
+        ({"a": ParamDef(), "b": ParamDef(optional=True)}, 1, r"expected at least 1 operand\(s\) \(a, b\), got 0"),
+        ({"a": ParamDef(), "xs": ParamDef(variadic=True)}, 1, r"expected at least 1 operand\(s\) \(a, \*xs\), got 0"),
+        ({"a": ParamDef(), "b": ParamDef()}, 2, r"expected 2 operand\(s\) \(a, b\), got 0"),
+    ],
+)
+def test_the_number_of_operands(inputs, least, words):
+    cls = declared(**inputs)
+    cls.type_rule = lambda self, ctx, *args: UnitType()
+    x = Var("x", UnitType())
+    assert cls().infer_type((x,) * least) == UnitType()
+    with pytest.raises(VerifyError, match=words):
+        cls().infer_type(())
+    if not any(p.variadic for p in inputs.values()):
+        with pytest.raises(VerifyError, match="expected (at most )?2 .*got 3"):
+            cls().infer_type((x,) * 3)
+
+
+def test_positional_arguments_have_their_parameters():
+    params = (ParamDef(name="x"), ParamDef("attribute", name="k"), ParamDef("attribute", name="n", default=0))
+    schema = OpSchema("test", "", "f", params, Op)
+    assert schema.signature == "f(x, k, n=...)"
+    assert [p.name for p in schema.place(2)] == ["x", "k"]
+    assert schema.place(4) is None
+    for positional, keywords, fits in (
+        (2, (), True), (3, (), True), (1, ("k",), True), (0, ("x", "k", "n"), True), (1, (), False), (4, (), False),
+        (2, ("k",), False), (2, ("m",), False),
+    ):  # fmt: skip
+        assert schema.takes(positional, keywords) is fits
+    joined = OpSchema("test", "", "g", (ParamDef(name="xs", variadic=True), ParamDef("attribute", name="k")), Op)
+    assert joined.signature == "g(*xs, k)"
+    assert [p.name for p in joined.place(3)] == ["xs"] * 3
+    assert joined.takes(5, ("k",))
+    assert joined.takes(0, ("k",))
+    assert not joined.takes(5, ())
+
+
+def test_an_alias_wins_over_an_op_of_its_name():
+    first = declared(a=ParamDef())
+    register_op(dialect="test", name="shadowed")(first)
+    register_alias("test", "", "shadowed", Binary, {"kind": BinaryKind.ADD})
+    alias, own = schemas_named("test", "shadowed")
+    assert (alias.is_alias, alias.build()) == (True, Binary(BinaryKind.ADD))
+    assert (own.is_alias, own.build()) == (False, first())
+
+
+def test_an_alias_may_state_its_parameters():
+    params = (ParamDef(name="x"), ParamDef(name="y"), ParamDef("attribute", name="wide", default=None))
+    register_alias("test", "", "named", MatMul, {"out_dtype": "f32"}, params)
+    (schema,) = schemas_named("test", "named")
+    assert schema.signature == "named(x, y, wide=...)"
+    assert schema.build() == MatMul("f32")

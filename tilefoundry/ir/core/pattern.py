@@ -47,9 +47,18 @@ class DimVarRangePat(Pattern):
 
     def __post_init__(self) -> None:
         if not isinstance(self.dim_var, str) or not self.dim_var:
-            raise WrongTypeError(f"DimVarRangePat: dim_var must be a DimVar's name, got {self.dim_var!r}")
+            raise WrongTypeError(
+                f"DimVarRangePat: dim_var must be a DimVar's name, got {self.dim_var!r}",
+                remedy='write DimVarRangePat("S", 1, 5)',
+            )
         for bound in (self.lo, self.hi):
             if isinstance(bound, bool) or not isinstance(bound, int):
-                raise WrongTypeError(f"DimVarRangePat '{self.dim_var}': bounds must be plain ints, got {bound!r}")
+                raise WrongTypeError(
+                    f"DimVarRangePat '{self.dim_var}': bounds must be plain ints, got {bound!r}",
+                    remedy='write DimVarRangePat("S", 1, 5)',
+                )
         if self.lo >= self.hi:
-            raise WrongValueError(f"DimVarRangePat '{self.dim_var}': [{self.lo}, {self.hi}) is empty")
+            raise WrongValueError(
+                f"DimVarRangePat '{self.dim_var}': [{self.lo}, {self.hi}) is empty",
+                remedy="write lo < hi: the upper bound is excluded",
+            )

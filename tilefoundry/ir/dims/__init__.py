@@ -13,7 +13,7 @@ from tilefoundry.ir.dims.arith import (
 )
 from tilefoundry.ir.dims.dim_var import DimVar
 from tilefoundry.ir.dims.evaluate import dim_atoms, dim_vars, evaluate_dim, is_dim_expr, substitute_dim
-from tilefoundry.ir.dims.normal_form import dim_equal, normalize_dim
+from tilefoundry.ir.dims.normal_form import dim_equal, normalize_dim, unequal
 from tilefoundry.ir.dims.ops import (
     Dim,
     DimAdd,
@@ -27,6 +27,7 @@ from tilefoundry.ir.dims.ops import (
     DimSub,
     simplify_dim,
 )
+from tilefoundry.ir.dims.solve import dim_range, linear_in, solve_dim
 from tilefoundry.ir.types.tensor import INDEX_TYPE
 
 __all__ = [
@@ -52,11 +53,15 @@ __all__ = [
     "dim_mod",
     "dim_mul",
     "dim_product",
+    "dim_range",
     "dim_sub",
     "dim_vars",
     "evaluate_dim",
     "is_dim_expr",
+    "linear_in",
     "normalize_dim",
     "simplify_dim",
+    "solve_dim",
     "substitute_dim",
+    "unequal",
 ]

@@ -19,7 +19,7 @@ class DimVar(Expr):
 
     Raises:
         WrongTypeError: the name is not a non-empty string, or a bound is not a plain int.
-        WrongValueError: the envelope is empty.
+        WrongValueError: the envelope is empty, or the name holds white space or ``=``.
     """
 
     name: str
@@ -29,12 +29,24 @@ class DimVar(Expr):
 
     def __new__(cls, name: str, lo: int, hi: int) -> DimVar:
         if not isinstance(name, str) or not name:
-            raise WrongTypeError(f"DimVar: name must be a non-empty string, got {name!r}")
+            raise WrongTypeError(
+                f"DimVar: name must be a non-empty string, got {name!r}", remedy='write DimVar("S", 1, 4097)'
+            )
+        if any(c.isspace() or c == "=" or not c.isprintable() for c in name):
+            raise WrongValueError(
+                f"DimVar: name {name!r} holds white space or '=', so that --dim NAME=EXTENT cannot bind it",
+                remedy="use a name such as 'seq_len'",
+            )
         for bound in (lo, hi):
             if isinstance(bound, bool) or not isinstance(bound, int):
-                raise WrongTypeError(f"DimVar '{name}': bounds must be plain ints, got {bound!r}")
+                raise WrongTypeError(
+                    f"DimVar '{name}': bounds must be plain ints, got {bound!r}", remedy='write DimVar("S", 1, 4097)'
+                )
         if lo >= hi:
-            raise WrongValueError(f"DimVar '{name}': expected lo < hi, got the empty envelope [{lo}, {hi})")
+            raise WrongValueError(
+                f"DimVar '{name}': expected lo < hi, got the empty envelope [{lo}, {hi})",
+                remedy="the upper bound is excluded: DimVar('S', 1, 2) is 1",
+            )
         known = cls._instances.get((name, lo, hi))
         if known is not None:
             return known

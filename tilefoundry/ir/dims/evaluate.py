@@ -39,7 +39,10 @@ def evaluate_dim(dim: Dim, bindings: Mapping[str, int], variables: Mapping[Expr,
     if variables is not None and dim in variables:
         return variables[dim]
     name = dim.name if isinstance(dim, (DimVar, Var)) else str(dim)
-    raise DimSubstitutionError(f"extent '{name}' has no value; known: {', '.join(sorted(bindings)) or 'none'}")
+    raise DimSubstitutionError(
+        f"extent '{name}' has no value; known: {', '.join(sorted(bindings)) or 'none'}",
+        remedy="bind it, e.g. with --dim NAME=EXTENT",
+    )
 
 
 def dim_atoms(dim: Dim) -> frozenset[Expr]:

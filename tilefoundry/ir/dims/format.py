@@ -24,19 +24,24 @@ _INFIX: dict[type, tuple[str, int]] = {
     DimFloorDiv: ("//", 2),
     DimMod: ("%", 2),
 }
-_CALL: dict[type, str] = {DimMin: "min", DimMax: "max"}
+_CALL: dict[type, int] = {DimMin: 0, DimMax: 1}
 
 
 def _atom_name(atom: Expr) -> str:
     return atom.name if isinstance(atom, Var) else str(atom)
 
 
-def format_dim(dim: Dim, atom: Callable[[Expr], str] = _atom_name) -> str:
-    """A dim as Python text. `atom` names what is not arithmetic; by default Vars and DimVars by their names."""
-    return _format(dim, atom)[0]
+def format_dim(dim: Dim, atom: Callable[[Expr], str] = _atom_name, extrema: tuple[str, str] = ("min", "max")) -> str:
+    """A dim as Python text.
+
+    Args:
+        atom: names what is not arithmetic; by default Vars and DimVars by their names.
+        extrema: the names of the functions that give the least and the greatest.
+    """
+    return _format(dim, atom, extrema)[0]
 
 
-def _format(dim: Dim, atom: Callable[[Expr], str]) -> tuple[str, int]:
+def _format(dim: Dim, atom: Callable[[Expr], str], extrema: tuple[str, str]) -> tuple[str, int]:
     if isinstance(dim, int):
         return str(dim), 3 if dim >= 0 else 0
     if isinstance(dim, Constant):
@@ -47,10 +52,10 @@ def _format(dim: Dim, atom: Callable[[Expr], str]) -> tuple[str, int]:
             return str(dim.target.value), 3
         if kind in _INFIX:
             symbol, level = _INFIX[kind]
-            (left, left_level), (right, right_level) = (_format(a, atom) for a in dim.args)
+            (left, left_level), (right, right_level) = (_format(a, atom, extrema) for a in dim.args)
             left = f"({left})" if left_level < level else left
             right = f"({right})" if right_level <= level else right
             return f"{left} {symbol} {right}", level
         if kind in _CALL:
-            return f"{_CALL[kind]}({', '.join(_format(a, atom)[0] for a in dim.args)})", 3
+            return f"{extrema[_CALL[kind]]}({', '.join(_format(a, atom, extrema)[0] for a in dim.args)})", 3
     return atom(dim), 3

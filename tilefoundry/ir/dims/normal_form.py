@@ -13,6 +13,7 @@ from collections.abc import Iterable
 
 from tilefoundry.diagnostics import DimSubstitutionError, WrongTypeError
 from tilefoundry.ir.core.expr import Call, Constant, Expr, Tuple, Var
+from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.dims.ops import (
     Dim,
     DimAdd,
@@ -50,15 +51,29 @@ def dim_equal(a: Dim, b: Dim) -> bool:
     return a is b or normalize_dim(a) == normalize_dim(b)
 
 
+def unequal(a: Dim, b: Dim) -> str:
+    """Why two dims that `dim_equal` does not equate are refused: they differ, or equality cannot be proven."""
+    difference = normalize_dim(Call(DimSub(), (a, b)))
+    if isinstance(difference, int):
+        return f"{format_dim(a)} and {format_dim(b)} differ"
+    return f"cannot prove that {format_dim(a)} equals {format_dim(b)}"
+
+
 def poly_of(dim: Dim) -> Poly:
     """The polynomial of a dim."""
     if isinstance(dim, bool) or not isinstance(dim, (int, Expr)) or isinstance(dim, Tuple):
-        raise WrongTypeError(f"expected a plain int or a dim expression as an extent, got {dim!r}")
+        raise WrongTypeError(
+            f"expected a plain int or a dim expression as an extent, got {dim!r}",
+            remedy="use an int, a DimVar, or + - * // % on these",
+        )
     if isinstance(dim, int):
         return _constant(dim)
     if isinstance(dim, Constant):
         if isinstance(dim.value, bool) or not isinstance(dim.value, int):
-            raise WrongTypeError(f"expected an integer as an extent, got the constant {dim.value!r}")
+            raise WrongTypeError(
+                f"expected an integer as an extent, got the constant {dim.value!r}",
+                remedy="use an int, a DimVar, or + - * // % on these",
+            )
         return _constant(dim.value)
     if not (isinstance(dim, Call) and isinstance(dim.target, DimOp)):
         return {(dim,): 1}
@@ -79,7 +94,7 @@ def poly_of(dim: Dim) -> Poly:
         case DimMod():
             return _add(args[0], _scale(_multiply(args[1], _floor_div(args[0], args[1])), -1))
         case op:
-            raise WrongTypeError(f"unknown dim op {op!r}")
+            raise WrongTypeError(f"unknown dim op {op!r}", remedy="use the ops of tilefoundry.ir.dims")
 
 
 def to_dim(poly: Poly) -> Dim:
@@ -159,7 +174,9 @@ def _without(monomial: Monomial, factor: Monomial) -> Monomial | None:
 
 def _floor_div(a: Poly, b: Poly) -> Poly:
     if not b:
-        raise DimSubstitutionError("division by zero in an extent or index")
+        raise DimSubstitutionError(
+            "division by zero in an extent or index", remedy="divide by a positive int or extent"
+        )
     if len(b) != 1:
         if a == b:
             return _constant(1)
@@ -205,37 +222,34 @@ def _divide_rest(rest: Poly, divisor: int) -> Poly:
 
 
 def _extremum(op: DimOp, operands: Iterable[Dim]) -> Poly:
-    """The least or greatest of the operands: nested calls of one kind flattened, common terms taken out."""
-    better = min if op == DimMin() else max
+    """The least or greatest of the operands: nested calls flattened, common terms and a common factor taken out."""
     polys = [poly_of(operand) for operand in _flattened(op, operands)]
     outside: Poly = {}
-    while True:
-        # of polynomials that differ by a constant only, one is left
-        by_terms: dict[frozenset[tuple[Monomial, int]], int] = {}
-        for poly in polys:
-            terms = frozenset((m, c) for m, c in poly.items() if m)
-            constant = poly.get((), 0)
-            by_terms[terms] = better(by_terms.get(terms, constant), constant)
-        polys = [_add(dict(terms), _constant(constant)) for terms, constant in by_terms.items()]
+    scale = 1
+    while True:  # what one step takes out may let the next one see more
+        before = polys
+        polys = [part for poly in polys for part in _parts(op, poly)]
+        polys = _strictest(op, _absorbed(op, polys))
         if len(polys) == 1:
-            return _add(outside, polys[0])
+            return _add(outside, _scale(polys[0], scale))
         monomials = {m for poly in polys for m in poly}
         shared = {m: least for m in monomials if (least := min(poly.get(m, 0) for poly in polys))}
-        outside = _add(outside, shared)
+        outside = _add(outside, _scale(shared, scale))
         polys = [_add(poly, _scale(shared, -1)) for poly in polys]
-        inner = [_shifted_extremum(op, poly) for poly in polys]
-        if all(parts is None for parts in inner):
+        factor = math.gcd(*(c for poly in polys for c in poly.values()))
+        scale *= factor
+        polys = [{m: c // factor for m, c in poly.items()} for poly in polys]
+        if polys == before:
             break
-        polys = [part for poly, parts in zip(polys, inner, strict=True) for part in (parts or (poly,))]
     rests = sorted((to_dim(poly) for poly in polys), key=_operand_rank)
     result = rests[0]
     for rest in rests[1:]:
         result = Call(op, (result, rest), _type(*polys))
-    return _add(outside, {(result,): 1})  # type: ignore[dict-item]  # at least two arguments: a Call
+    return _add(outside, {(result,): scale})  # type: ignore[dict-item]  # at least two arguments: a Call
 
 
 def _flattened(op: DimOp, operands: Iterable[Dim]) -> list[Dim]:
-    """The operands of nested calls of `op`."""
+    """The operands of directly nested calls of `op`."""
     flat: list[Dim] = []
     todo = list(operands)
     while todo:
@@ -247,16 +261,42 @@ def _flattened(op: DimOp, operands: Iterable[Dim]) -> list[Dim]:
     return flat
 
 
-def _shifted_extremum(op: DimOp, poly: Poly) -> list[Poly] | None:
-    """The operands of a polynomial that is a call of `op` plus a constant, each with the constant; else None."""
-    terms = [m for m in poly if m]
-    if len(terms) != 1 or len(terms[0]) != 1 or poly[terms[0]] != 1:
-        return None
-    atom = terms[0][0]
-    if not (isinstance(atom, Call) and atom.target == op):
-        return None
-    constant = _constant(poly.get((), 0))
-    return [_add(poly_of(operand), constant) for operand in _flattened(op, atom.args)]
+def _parts(op: DimOp, poly: Poly) -> list[Poly]:
+    """The operands of a sum with one call of `op` in it, each with the other terms: ``2*min(a, b) + c`` has two.
+
+    A sum with more of them is left whole: its parts would multiply.
+    """
+    calls = [(m, c) for m, c in poly.items() if c > 0 and len(m) == 1 and isinstance(m[0], Call) and m[0].target == op]
+    if len(calls) != 1:
+        return [poly]
+    ((monomial, coefficient),) = calls
+    call = monomial[0]
+    assert isinstance(call, Call)
+    rest = {m: c for m, c in poly.items() if m != monomial}
+    inner = [_add(_scale(poly_of(a), coefficient), rest) for a in call.args]
+    return [part for p in inner for part in _parts(op, p)]
+
+
+def _strictest(op: DimOp, polys: list[Poly]) -> list[Poly]:
+    """Of polynomials that differ by a constant only, the one that decides."""
+    better = min if op == DimMin() else max
+    by_terms: dict[frozenset[tuple[Monomial, int]], int] = {}
+    for poly in polys:
+        terms = frozenset((m, c) for m, c in poly.items() if m)
+        constant = poly.get((), 0)
+        by_terms[terms] = better(by_terms.get(terms, constant), constant)
+    return [_add(dict(terms), _constant(constant)) for terms, constant in by_terms.items()]
+
+
+def _absorbed(op: DimOp, polys: list[Poly]) -> list[Poly]:
+    """Without what another operand decides: ``min(a, max(a, b))`` is ``a``."""
+    dual: DimOp = DimMax() if op == DimMin() else DimMin()
+    kept = list(polys)
+    for poly in polys:
+        bounds = _parts(dual, poly)
+        if len(bounds) > 1 and any(other is not poly and other in bounds for other in kept):
+            kept = [other for other in kept if other is not poly]
+    return kept
 
 
 def _type(*polys: Poly):  # type: ignore[no-untyped-def]  # the Type that all atoms share

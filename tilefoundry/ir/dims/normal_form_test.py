@@ -139,6 +139,32 @@ def test_equal_forms_have_equal_values(a_spec, b_spec):
         (dim_min(M + 1, N + 1), dim_min(M, N) + 1),
         (dim_min(M + 3, 5), dim_min(M, 2) + 3),
         (dim_max(dim_max(M, N), K), dim_max(M, dim_max(K, N))),
+        (ceildiv(M * 64 + 1, 64), M + 1),
+        (ceildiv(M * 64 - 63, 64), M),
+        (ceildiv(ceildiv(M, 4), 8), ceildiv(M, 32)),
+        (ceildiv(M, 64) * 64 // 64, ceildiv(M, 64)),
+        (ceildiv(M + 64, 64), ceildiv(M, 64) + 1),
+        (ceildiv(M * N, N), M + (N - 1) // N),
+        (M * N // M, N),
+        (M * N * K // (M * K), N),
+        ((M * 64 + 5) % 64, 5),
+        ((M * 64 + 69) % 64, 5),
+        (M * N % N, 0),
+        (M % 8 % 8, M % 8),
+        (M % 8 % 4, M % 4),
+        (M % 8 // 8, 0),
+        (M % 8 // 4, M // 4 % 2),
+        (M % -1, 0),
+        (M * 2 % 6, M % 3 * 2),
+        (dim_min(M, dim_max(M, N)), M),
+        (dim_max(M, dim_min(M, N)), M),
+        (dim_min(M + 1, dim_max(M, N) + 1), M + 1),
+        (dim_min(M * 2, N * 2), dim_min(M, N) * 2),
+        (dim_min(dim_min(M, N) * 2, 3), dim_min(M * 2, dim_min(N * 2, 3))),
+        (dim_min(M, N) - dim_min(N, M), 0),
+        (dim_min(M + N, M + K), M + dim_min(N, K)),
+        (dim_max(dim_max(M, 4), dim_max(N, 6)), dim_max(M, dim_max(N, 6))),
+        (dim_min(M, dim_min(N, M + 2)), dim_min(N, M)),
         (Call(DimConst(5), ()), 5),
         (Call(DimAdd(), (2, 3)), 5),
         (Call(DimMin(), (4, M - M)), 0),
@@ -149,7 +175,18 @@ def test_identities_that_the_normal_form_finds(a, b):
 
 
 @pytest.mark.parametrize(
-    ("a", "b"), [(M, N), (M // 2, M // 3), (M * 2 // 4, M), (dim_min(M, N), M), (M, DimVar("M", 1, 5))]
+    ("a", "b"),
+    [
+        (M, N),
+        (M // 2, M // 3),
+        (M * 2 // 4, M),
+        (dim_min(M, N), M),
+        (M, DimVar("M", 1, 5)),
+        ((M * N + 3) % N, 3),  # not where N <= 3
+        (ceildiv(M * N, N), M),  # not where N < 0
+        (dim_max(M, N), dim_min(M, N)),
+        (dim_min(M * -1, N * -1), dim_min(M, N) * -1),
+    ],
 )
 def test_what_is_not_proven_is_not_equal(a, b):
     assert not dim_equal(a, b)
@@ -240,6 +277,10 @@ def test_dim_var_is_one_instance_and_checked():
     assert DimVar("M", 1, 101) is not M
     for args, kind in (
         (("", 1, 2), TypeError),
+        ((" ", 1, 2), ValueError),
+        (("seq len", 1, 2), ValueError),
+        (("S=1", 1, 2), ValueError),
+        (("S\n", 1, 2), ValueError),
         (("X", 1.0, 2), TypeError),
         (("X", True, 2), TypeError),
         (("X", 2, 2), ValueError),

@@ -92,7 +92,9 @@ class DimFloorDiv(BinaryDimOp):
 
     def fold(self, *values: int) -> int:
         if values[1] == 0:
-            raise DimSubstitutionError(f"{values[0]} // 0 in an extent or index")
+            raise DimSubstitutionError(
+                f"{values[0]} // 0 in an extent or index", remedy="divide by a positive int or extent"
+            )
         return values[0] // values[1]
 
 
@@ -103,7 +105,9 @@ class DimMod(BinaryDimOp):
 
     def fold(self, *values: int) -> int:
         if values[1] == 0:
-            raise DimSubstitutionError(f"{values[0]} % 0 in an extent or index")
+            raise DimSubstitutionError(
+                f"{values[0]} % 0 in an extent or index", remedy="divide by a positive int or extent"
+            )
         return values[0] % values[1]
 
 
@@ -152,5 +156,8 @@ def simplify_dim(op: DimOp, args: tuple[Dim, ...]) -> Call:
     """
     for arg in args:
         if not is_dim_operand(arg) or (isinstance(arg, Constant) and not isinstance(arg.value, int)):
-            raise WrongTypeError(f"{op.op_name}: expected plain ints and dim expressions, got {arg!r}")
+            raise WrongTypeError(
+                f"{op.op_name}: expected plain ints and dim expressions, got {arg!r}",
+                remedy="use ints, DimVars, and + - * // % on these",
+            )
     return Call(op, args)

@@ -23,6 +23,32 @@ def tensor_operand(ctx: TypeContext, name: str, operand: Expr | int) -> TensorTy
     return operand.type
 
 
+def float_operand(ctx: TypeContext, name: str, operand: Expr | int) -> TensorType:
+    """The type of an operand that must be a tensor of f64, f32, f16 or bf16."""
+    t = tensor_operand(ctx, name, operand)
+    if not t.dtype.is_float or t.dtype.bits < 16:
+        ctx.error(f"'{name}' must be of f16, bf16, f32 or f64, got {t.dtype}", f'cast it first, tf.cast({name}, "f32")')
+    return t
+
+
+def real_attribute(op: str, name: str, value: object) -> float | int:
+    """A number that an op is given when the program is written.
+
+    Raises:
+        WrongTypeError: no int or float, or NaN.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:
+        raise WrongTypeError(f"{op}: {name} must be a number, got {value!r}")
+    return value
+
+
+def bool_attribute(op: str, name: str, value: object) -> bool:
+    """True or False, given when the program is written. Raises WrongTypeError."""
+    if not isinstance(value, bool):
+        raise WrongTypeError(f"{op}: {name} must be a bool, got {value!r}")
+    return value
+
+
 def normalize_axis(axis: int, rank: int) -> int:
     """A non-negative axis, counted from the end when it is negative.
 

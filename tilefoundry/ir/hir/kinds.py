@@ -24,6 +24,7 @@ class BinaryKind(Enum):
     GE = "ge"
     AND = "and"
     OR = "or"
+    POW = "pow"
 
     @property
     def is_comparison(self) -> bool:
@@ -40,7 +41,7 @@ _COMPARISONS = frozenset((BinaryKind.EQ, BinaryKind.NE, BinaryKind.LT, BinaryKin
 
 
 class UnaryKind(Enum):
-    """One operand, one result of the same type."""
+    """One operand, one result of the same type, or of bool."""
 
     NEG = "neg"
     ABS = "abs"
@@ -55,6 +56,21 @@ class UnaryKind(Enum):
     ROUND = "round"
     EXP2 = "exp2"
     LOG2 = "log2"
+    LOG1P = "log1p"
+    SQRT = "sqrt"
+    SIN = "sin"
+    COS = "cos"
+    ERF = "erf"
+    TANH = "tanh"
+    SIGMOID = "sigmoid"
+    FLOOR = "floor"
+    ISNAN = "isnan"
+    ISINF = "isinf"
+
+    @property
+    def is_test(self) -> bool:
+        """Whether the result is bool for operands of any dtype."""
+        return self in (UnaryKind.ISNAN, UnaryKind.ISINF)
 
 
 class ReduceKind(Enum):
@@ -64,3 +80,12 @@ class ReduceKind(Enum):
     SUM = "sum"
     ABS_MAX = "abs_max"
     MAX = "max"
+    MIN = "min"
+    PROD = "prod"
+    ANY = "any"
+    ALL = "all"
+
+    @property
+    def is_logical(self) -> bool:
+        """Whether operands and result are bool."""
+        return self in (ReduceKind.ANY, ReduceKind.ALL)

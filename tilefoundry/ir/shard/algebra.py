@@ -18,7 +18,7 @@ def coalesce(layout: Layout) -> Layout:
     """The layout of fewest modes that is the same function of the linear index; ``(1):(0)`` for one element.
 
     Raises:
-        WrongValueError: an extent or stride is symbolic.
+        NotProjectable: an extent or stride is symbolic.
     """
     return _layout(_coalesced(static_modes(layout)))
 
@@ -30,7 +30,7 @@ def is_inverse_projectable(layout: Layout) -> bool:
     the modes before it reach (the product of the last one's extent and stride).
 
     Raises:
-        WrongValueError: an extent or stride is symbolic.
+        NotProjectable: an extent or stride is symbolic.
     """
     reached = 1
     for extent, stride in _by_stride(static_modes(layout)):
@@ -44,11 +44,13 @@ def complement(layout: Layout, cotarget: int = 1) -> Layout:
     """What `layout` leaves out: the modes of both together reach each index once, and all of those below `cotarget`.
 
     Raises:
-        NotProjectable: `layout` is not inverse projectable.
-        WrongValueError: `cotarget` is not positive, or an extent or stride is symbolic.
+        NotProjectable: `layout` is not inverse projectable, or an extent or stride is symbolic.
+        WrongValueError: `cotarget` is not positive.
     """
     if cotarget < 1:
-        raise WrongValueError(f"complement: cotarget must be positive, got {cotarget}")
+        raise WrongValueError(
+            f"complement: cotarget must be positive, got {cotarget}", remedy="give the number of ids to complete to"
+        )
     _require_projectable("complement", layout)
     modes: list[tuple[int, int]] = []
     reached = 1
@@ -63,7 +65,7 @@ def right_inverse(layout: Layout) -> Layout:
     """The longest R with ``layout(R(k)) == k``.
 
     Raises:
-        WrongValueError: an extent or stride is symbolic.
+        NotProjectable: an extent or stride is symbolic.
     """
     positioned: list[tuple[int, int, int]] = []
     before = 1
@@ -84,8 +86,7 @@ def left_inverse(layout: Layout) -> Layout:
     """An L with ``L(layout(k)) == k`` for every k.
 
     Raises:
-        NotProjectable: `layout` is not inverse projectable.
-        WrongValueError: an extent or stride is symbolic.
+        NotProjectable: `layout` is not inverse projectable, or an extent or stride is symbolic.
     """
     rest = complement(layout)
     return right_inverse(_layout([*static_modes(layout), *static_modes(rest)]))
@@ -95,8 +96,8 @@ def composition(outer: Layout, inner: Layout) -> Layout:
     """R with ``R(k) == outer(inner(k))``, and one top-level mode for each flat mode of `inner`.
 
     Raises:
-        NotProjectable: the composition is no layout, or `inner` leaves the domain of `outer`.
-        WrongValueError: an extent or stride is symbolic.
+        NotProjectable: the composition is no layout, or `inner` leaves the domain of `outer`, or an extent or stride
+            is symbolic.
     """
     digits = _coalesced(static_modes(outer))
     room = [extent - 1 for extent, _ in digits]  # how far each digit of an index may still grow without a carry

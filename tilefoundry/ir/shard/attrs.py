@@ -22,9 +22,11 @@ class Split(ShardAttr):
 
     def __post_init__(self) -> None:
         if isinstance(self.axis, bool) or not isinstance(self.axis, int):
-            raise WrongTypeError(f"Split: axis must be a plain int, got {self.axis!r}")
+            raise WrongTypeError(f"Split: axis must be a plain int, got {self.axis!r}", remedy="write S(0)")
         if self.axis < 0:
-            raise WrongValueError(f"Split: axis must not be negative, got {self.axis}")
+            raise WrongValueError(
+                f"Split: axis must not be negative, got {self.axis}", remedy="count modes from the first: S(0)"
+            )
 
     def __str__(self) -> str:
         return f"S({self.axis})"
@@ -46,7 +48,10 @@ class Partial(ShardAttr):
 
     def __post_init__(self) -> None:
         if self.reduction not in PARTIAL_REDUCTIONS:
-            raise WrongValueError(f"Partial: reduction must be one of {PARTIAL_REDUCTIONS}, got {self.reduction!r}")
+            raise WrongValueError(
+                f"Partial: reduction must be one of {PARTIAL_REDUCTIONS}, got {self.reduction!r}",
+                remedy='write P("sum")',
+            )
 
     def __str__(self) -> str:
         return f"P({self.reduction})"

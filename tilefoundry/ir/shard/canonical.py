@@ -10,7 +10,7 @@ from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.dims.normal_form import dim_equal
 from tilefoundry.ir.dims.ops import Dim
 from tilefoundry.ir.shard.attrs import ShardAttr, Split
-from tilefoundry.ir.shard.layout import Layout, c_order_strides
+from tilefoundry.ir.shard.layout import Layout, c_order_strides, format_int_tuple, try_c_order_strides
 from tilefoundry.ir.shard.mesh import Mesh
 from tilefoundry.ir.shard.shard_layout import ShardLayout
 
@@ -39,8 +39,9 @@ def factor_extent(extent: Dim, units: Sequence[Dim]) -> tuple[Dim, ...]:
 def canonical_shard_layout(shape: Sequence[Dim], mesh: Mesh, attrs: Sequence[ShardAttr]) -> ShardLayout:
     """The canonical layout of a tensor of this logical shape, where ``Split(i)`` means *logical* axis i.
 
-    Each split axis becomes the extents of its mesh axes in mesh order, then a residual if it is not 1. An axis with a
-    single split and a symbolic extent that equals its mesh axis stays whole. Strides are row-major.
+    Each split axis becomes the extents of its mesh axes in mesh order, then a residual if it is not 1. A symbolic axis
+    that one mesh axis splits, and that is not known to divide, stays whole: its local extent is open until it is bound.
+    Strides are row-major over static modes; with a symbolic one they are None, "not decided".
 
     Raises:
         WrongValueError: a Split names no axis, or an axis does not divide.
@@ -49,13 +50,18 @@ def canonical_shard_layout(shape: Sequence[Dim], mesh: Mesh, attrs: Sequence[Sha
     remapped = list(attrs)
     for axis, extent in enumerate(shape):
         over = [m for m, a in enumerate(attrs) if isinstance(a, Split) and a.axis == axis]
+        units = [mesh.shape[m] for m in over]
+        whole = len(over) == 1 and not isinstance(dim_mod(extent, units[0]), int)
         for position, m in enumerate(over):
             remapped[m] = Split(len(modes) + position)
-        modes.extend(factor_extent(extent, [mesh.shape[m] for m in over]) if over else (extent,))
+        modes.extend((extent,) if whole or not over else factor_extent(extent, units))
     for attr in attrs:
         if isinstance(attr, Split) and attr.axis >= len(shape):
-            raise WrongValueError(f"{attr} names no axis of the shape {tuple(shape)}")
-    return ShardLayout(Layout(tuple(modes), c_order_strides(modes)), tuple(remapped), mesh)
+            raise WrongValueError(
+                f"{attr} names no axis of the shape {format_int_tuple(tuple(shape))}",
+                remedy="split an axis that the tensor has",
+            )
+    return ShardLayout(Layout(tuple(modes), try_c_order_strides(modes)), tuple(remapped), mesh)
 
 
 def shard_layout_local_shape(sl: ShardLayout, require_static: bool = True) -> tuple[Dim, ...]:
@@ -76,7 +82,10 @@ def shard_layout_local_shape(sl: ShardLayout, require_static: bool = True) -> tu
             local.append(extent)
         elif isinstance(extent, int) and isinstance(units, int):
             if extent % units:
-                raise WrongValueError(f"mode {mode} of extent {extent} does not divide into {units} units")
+                raise WrongValueError(
+                    f"mode {mode} of extent {extent} does not divide into {units} units",
+                    remedy="pad the extent, or split it over a mesh axis that divides it",
+                )
             local.append(extent // units)
         else:
             raise WrongValueError(
@@ -84,7 +93,10 @@ def shard_layout_local_shape(sl: ShardLayout, require_static: bool = True) -> tu
                 remedy="bind symbolic dimensions",
             )
         if require_static and not isinstance(local[-1], int):
-            raise WrongValueError(f"mode {mode} of extent {format_dim(extent)} is not static after sharding")
+            raise WrongValueError(
+                f"mode {mode} of extent {format_dim(extent)} is not static after sharding",
+                remedy="bind the DimVar, or split another axis",
+            )
     return tuple(local)
 
 

@@ -168,12 +168,23 @@ def test_local_shapes_of_the_wider_rule():
     assert shard_layout_local_shape(ShardLayout(Layout((CTAS.shape[0],)), (Split(0),), CTAS)) == (1,)
 
 
-def test_symbolic_axes_that_equal_their_mesh_axis_stay_whole():
+def test_symbolic_axes():
+    B = Broadcast()
     sl = canonical_shard_layout((CTAS.shape[0], 8), CTAS, (Split(0),))
-    assert sl.shape == (CTAS.shape[0], 8)
-    with pytest.raises(ValueError, match="cannot prove that extent N divides into 4 units"):
-        canonical_shard_layout((N, 8), THREADS, (Split(0), Broadcast(), Broadcast()))
-    assert canonical_shard_layout((N * 4, 8), THREADS, (Split(0), Broadcast(), Broadcast())).shape == (4, N, 8)
+    assert (sl.shape, sl.layout.strides) == ((CTAS.shape[0], 8), None)
+    assert canonical_shard_layout((N * 4, 8), THREADS, (Split(0), B, B)).shape == (4, N, 8)
+    # not known to divide: whole, and without local extent until it is bound
+    whole = canonical_shard_layout((8, N), THREADS, (Split(1), Split(0), B))
+    assert (whole.shape, whole.attrs) == ((8, N), (Split(1), Split(0), B))
+    with pytest.raises(ValueError, match=r"extent N is split over 4 units(.|\n)*bind symbolic dimensions"):
+        shard_layout_local_shape(whole)
+    with pytest.raises(ValueError, match="cannot prove that extent N divides into 32 units"):
+        canonical_shard_layout((N, 8), THREADS, (Split(0), Split(0), B))
+
+
+def test_strides_are_row_major_when_every_mode_is_static():
+    assert canonical_shard_layout((8, 6), make_mesh((4,)), (Split(0),)).layout == Layout((4, 2, 6), (12, 6, 1))
+    assert canonical_shard_layout((), make_mesh((4,)), (Broadcast(),)).layout == Layout((), ())
 
 
 def test_sugar():

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tilefoundry.diagnostics import WrongTypeError, WrongValueError
+from tilefoundry.diagnostics import NotProjectable, WrongTypeError, WrongValueError
 from tilefoundry.ir.dims.arith import dim_add, dim_mul, dim_product
 from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.dims.normal_form import normalize_dim
@@ -42,11 +42,16 @@ class Layout(LayoutBase):
         object.__setattr__(self, "shape", shape)
         for extent in flatten(shape):
             if isinstance(extent, int) and extent < 0:
-                raise WrongValueError(f"Layout: extents must not be negative, got {self.shape}")
+                raise WrongValueError(
+                    f"Layout: extents must not be negative, got {self.shape}", remedy="write extents of 0 or more"
+                )
         if self.strides is not None:
             strides = _normalized("strides", self.strides)
             if not _congruent(shape, strides):
-                raise WrongValueError(f"Layout: shape {self.shape} and strides {self.strides} are nested differently")
+                raise WrongValueError(
+                    f"Layout: shape {self.shape} and strides {self.strides} are nested differently",
+                    remedy="nest the strides as the shape: Layout((4, 8), (8, 1))",
+                )
             object.__setattr__(self, "strides", strides)
 
     @property
@@ -68,7 +73,10 @@ class ComposedLayout(LayoutBase):
 
     def __post_init__(self) -> None:
         if self.inner is None and self.outer is None:
-            raise WrongValueError("ComposedLayout: inner and outer are both None, expected at least one layout")
+            raise WrongValueError(
+                "ComposedLayout: inner and outer are both None, expected at least one layout",
+                remedy="give an inner or an outer layout",
+            )
         object.__setattr__(self, "offset", normalize_dim(self.offset))
 
     @property
@@ -162,12 +170,12 @@ def static_modes(layout: Layout) -> tuple[tuple[int, int], ...]:
     """`flat_modes` of a layout without symbolic extents.
 
     Raises:
-        WrongValueError: an extent or stride is symbolic.
+        NotProjectable: an extent or stride is symbolic.
     """
     modes: list[tuple[int, int]] = []
     for extent, stride in flat_modes(layout):
         if not (isinstance(extent, int) and isinstance(stride, int)):
-            raise WrongValueError(f"layout {layout} has symbolic modes", remedy="bind its extents first")
+            raise NotProjectable(f"layout {layout} has symbolic modes", remedy="bind its extents first")
         modes.append((extent, stride))
     return tuple(modes)
 
@@ -177,27 +185,61 @@ def idx2crd(index: int, shape: IntTuple) -> tuple[int, ...]:
     coordinate: list[int] = []
     for extent in flatten(shape):
         if not isinstance(extent, int):
-            raise WrongValueError(f"idx2crd: shape {shape} is symbolic", remedy="bind its extents first")
+            raise NotProjectable(f"idx2crd: shape {shape} is symbolic", remedy="bind its extents first")
         coordinate.append(index % extent)
         index //= extent
     if index:
-        raise WrongValueError(f"idx2crd: the index lies outside the shape {shape}")
+        raise WrongValueError(
+            f"idx2crd: the index lies outside the shape {shape}", remedy="keep the index below the size of the shape"
+        )
     return tuple(coordinate)
 
 
-def crd2idx(coordinate: Sequence[Dim], layout: Layout) -> Dim:
-    """The index that a layout gives to a flat coordinate."""
-    modes = flat_modes(layout)
-    if len(coordinate) != len(modes):
-        raise WrongValueError(f"crd2idx: coordinate has {len(coordinate)} entries, the layout {len(modes)} modes")
+def crd2idx(coordinate: Sequence[Any], layout: Layout) -> Dim:
+    """The index that a layout gives to a coordinate.
+
+    Args:
+        coordinate: one entry for each leaf of the shape; or nested as the shape is, where an int may stand for a nested
+            mode and counts through it, leftmost fastest.
+
+    Raises:
+        WrongValueError: the coordinate has another form.
+        NotProjectable: an int stands for a nested mode of symbolic extents.
+    """
+    strides = layout.strides if layout.strides is not None else natural_strides(layout.shape)
+    nested = any(isinstance(c, tuple) for c in coordinate) or len(coordinate) != len(flatten(layout.shape))
+    if nested:
+        return _nested_index(layout, tuple(coordinate), layout.shape, strides)
     result: Dim = 0
-    for c, (_, stride) in zip(coordinate, modes, strict=True):
+    for c, stride in zip(coordinate, flatten(strides), strict=True):
         result = dim_add(result, dim_mul(c, stride))
     return result
 
 
-def apply(layout: LayoutBase, coordinate: Sequence[Dim] | int) -> Dim:
-    """The index of a flat coordinate, or of a linear index."""
+def _nested_index(layout: Layout, coordinate: IntTuple, shape: IntTuple, strides: IntTuple) -> Dim:
+    if len(coordinate) != len(shape):
+        raise WrongValueError(
+            f"crd2idx: {len(coordinate)} entries for the {len(shape)} modes of {format_int_tuple(shape)} in {layout}",
+            remedy="give one entry for each mode, or one for each leaf",
+        )
+    result: Dim = 0
+    for c, extent, stride in zip(coordinate, shape, strides, strict=True):
+        if isinstance(extent, tuple):
+            inner = c if isinstance(c, tuple) else idx2crd(c, extent)
+            whole = Layout(extent, stride)
+            result = dim_add(result, crd2idx(inner, whole))
+        elif isinstance(c, tuple):
+            raise WrongValueError(
+                f"crd2idx: {c} stands for the mode {format_dim(extent)} of {layout}, expected an int",
+                remedy="give one int for each mode",
+            )
+        else:
+            result = dim_add(result, dim_mul(c, stride))
+    return result
+
+
+def apply(layout: LayoutBase, coordinate: Sequence[Any] | int) -> Dim:
+    """The index of a coordinate (see `crd2idx`), or of a linear index."""
     if isinstance(layout, ComposedLayout):
         inner = apply(layout.outer, coordinate) if layout.outer is not None else coordinate
         assert isinstance(inner, int) or is_dim_operand(inner)
@@ -205,7 +247,7 @@ def apply(layout: LayoutBase, coordinate: Sequence[Dim] | int) -> Dim:
         if layout.inner is None:
             return moved
         if not isinstance(moved, int):
-            raise WrongValueError(f"apply: index of {layout} is symbolic", remedy="bind its extents first")
+            raise NotProjectable(f"apply: index of {layout} is symbolic", remedy="bind its extents first")
         return apply(layout.inner, moved)
     assert isinstance(layout, Layout)
     return crd2idx(idx2crd(coordinate, layout.shape) if isinstance(coordinate, int) else coordinate, layout)
@@ -214,19 +256,36 @@ def apply(layout: LayoutBase, coordinate: Sequence[Dim] | int) -> Dim:
 def is_injective(layout: LayoutBase) -> bool:
     """Whether no two coordinates have one index. Needs static extents.
 
-    Strides that step over everything below them are recognised at once; other layouts are enumerated.
+    Strides that step over everything below them are recognised at once, and so are more coordinates than indices;
+    other layouts are enumerated.
+
+    Raises:
+        NotProjectable: an extent or stride is symbolic.
     """
     plain = layout.outer if isinstance(layout, ComposedLayout) and layout.inner is None else layout
     if isinstance(plain, Layout):
+        modes = [(extent, abs(stride)) for extent, stride in static_modes(plain) if extent != 1]
         below, nested = 0, True
-        for extent, stride in sorted(static_modes(plain), key=lambda m: abs(m[1])):
-            if extent > 1:
-                nested = nested and abs(stride) > below
-                below += (extent - 1) * abs(stride)
-        if nested:
+        for extent, stride in sorted(modes, key=lambda m: m[1]):
+            nested = nested and stride > below
+            below += (extent - 1) * stride
+        if nested or math.prod(extent for extent, _ in modes) == 0:
             return True
+        if math.prod(extent for extent, _ in modes) > below + 1:
+            return False
     count = math.prod(e for e in flatten(_shape(layout)) if isinstance(e, int))
     return len({apply(layout, i) for i in range(count)}) == count
+
+
+def known_injective(layout: LayoutBase) -> bool:
+    """Whether nothing is known against a layout being injective: symbolic ones, and those without strides, pass."""
+    layouts = (layout.inner, layout.outer) if isinstance(layout, ComposedLayout) else (layout,)
+    for part in layouts:
+        if isinstance(part, Layout) and part.strides is not None:
+            modes = flat_modes(part)
+            if all(isinstance(e, int) and isinstance(s, int) for e, s in modes) and not is_injective(part):
+                return False
+    return True
 
 
 def _shape(layout: LayoutBase) -> IntTuple:
@@ -242,8 +301,15 @@ def _normalized(what: str, value: object) -> IntTuple:
             result.append(_normalized(what, part))
         elif is_dim_operand(part):
             result.append(normalize_dim(part))
+        elif part is None:
+            raise WrongValueError(
+                f"Layout: {what} {value}: every extent must be explicit, got None", remedy="write an int or a DimVar"
+            )
         else:
-            raise WrongTypeError(f"Layout: {what} must hold plain ints, dims and tuples of them, got {part!r}")
+            raise WrongTypeError(
+                f"Layout: {what} must hold plain ints, dims and tuples of them, got {part!r}",
+                remedy="write e.g. Layout((4, 8), (8, 1))",
+            )
     return tuple(result)
 
 

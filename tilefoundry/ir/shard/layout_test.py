@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tilefoundry.diagnostics import NotProjectable
 from tilefoundry.ir.dims import DimVar
 from tilefoundry.ir.shard import (
     EMPTY_LAYOUT,
@@ -17,6 +18,7 @@ from tilefoundry.ir.shard import (
     group_modes,
     idx2crd,
     is_injective,
+    known_injective,
     natural_strides,
     size,
     try_c_order_strides,
@@ -83,6 +85,7 @@ def test_composed_layouts_add_their_offset_between_the_two():
         ((2, 3), (1,), ValueError),
         ((2, (3, 4)), (1, 2), ValueError),
         ((-1,), None, ValueError),
+        ((4, None), None, ValueError),
         (("a",), None, TypeError),
         ((True,), None, TypeError),
         ((2,), (1.5,), TypeError),
@@ -93,10 +96,77 @@ def test_malformed_layouts_are_refused(shape, strides, kind):
         Layout(shape, strides)
 
 
+@pytest.mark.parametrize(
+    ("layout", "coordinate", "index"),
+    [
+        (Layout(((2, 3), 4)), (1, 2, 3), 1 + 2 * 2 + 3 * 6),
+        (Layout(((2, 3), 4)), ((1, 2), 3), 1 + 2 * 2 + 3 * 6),
+        (Layout(((2, 3), 4)), (5, 3), 1 + 2 * 2 + 3 * 6),
+        (Layout(((2, 3), 4), ((10, 100), 1)), (3, 2), 10 + 100 + 2),
+        (Layout(((2, (3, 2)), 4), ((1, (2, 6)), 12)), ((1, 4), 0), 1 + 2 * 1 + 6 * 1),
+        (Layout(((2, 3),), ((3, 1),)), (4,), 2),
+        (Layout((), ()), (), 0),
+    ],
+)
+def test_coordinates_may_be_flat_nested_or_counted_through(layout, coordinate, index):
+    assert crd2idx(coordinate, layout) == index
+    assert apply(layout, coordinate) == index
+
+
+@st.composite
+def nested(draw, depth=2):
+    """A nested shape and a coordinate of it, nested likewise."""
+    parts = [
+        draw(nested(depth - 1))
+        if depth and draw(st.booleans())
+        else (lambda e: (e, draw(st.integers(0, e - 1))))(draw(st.integers(1, 4)))
+        for _ in range(draw(st.integers(1, 3)))
+    ]
+    return tuple(s for s, _ in parts), tuple(c for _, c in parts)
+
+
+@settings(deadline=None)
+@given(nested())
+def test_each_form_of_a_coordinate_has_one_index(both):
+    shape, coordinate = both
+    layout = Layout(shape)
+    linear = [crd2idx(c, Layout(s)) if isinstance(c, tuple) else c for s, c in zip(shape, coordinate, strict=True)]
+    index = crd2idx(coordinate, layout)
+    assert crd2idx(flatten(coordinate), layout) == index
+    if len(linear) != len(flatten(shape)):
+        assert crd2idx(linear, layout) == index
+    assert idx2crd(index, shape) == flatten(coordinate)
+
+
+@pytest.mark.parametrize(
+    ("coordinate", "words"),
+    [
+        ((1,), r"1 entries for the 2 modes of \(\(2,3\),4\)"),
+        ((1, 2, 3, 0), "4 entries for the 2 modes"),
+        (((1, 2), (3,)), "stands for the mode 4"),
+        (((1, 2, 3), 0), "3 entries for the 2 modes"),
+        ((6, 0), "outside the shape"),
+    ],
+)
+def test_other_coordinates_are_refused(coordinate, words):
+    with pytest.raises(ValueError, match=words):
+        crd2idx(coordinate, Layout(((2, 3), 4)))
+
+
+def test_injectivity_of_large_layouts_is_not_enumerated():
+    assert not is_injective(Layout((1 << 20, 1 << 20), (1, 1)))
+    assert not is_injective(Layout((1 << 20,), (0,)))
+    assert is_injective(Layout((1 << 20, 1 << 20), (1 << 20, 1)))
+    assert is_injective(Layout((0, 1 << 30), (0, 0)))
+    assert known_injective(Layout((N, 4), (0, 1)))
+    assert known_injective(ComposedLayout(None, 5, Layout((2, 3), (3, 1))))
+    assert not known_injective(ComposedLayout(None, 5, Layout((2, 3), (1, 1))))
+
+
 def test_scalars_and_symbols():
     assert (size(EMPTY_LAYOUT), cosize(EMPTY_LAYOUT), str(EMPTY_LAYOUT)) == (1, 1, "():()")
     assert Layout((N * 2 // 2,)) == Layout((N,))
-    with pytest.raises(ValueError, match="symbolic"):
+    with pytest.raises(NotProjectable, match="symbolic"):
         cosize(Layout((N,), (1,)))
     with pytest.raises(ValueError):
         ComposedLayout(None, 0, None)

@@ -36,14 +36,19 @@ class Topology:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise WrongTypeError(f"Topology: name must be a non-empty string, got {self.name!r}")
+            raise WrongTypeError(
+                f"Topology: name must be a non-empty string, got {self.name!r}", remedy='write Topology("cta", 64)'
+            )
         if self.size is None:
             raise WrongValueError(
                 f"Topology '{self.name}': extent must be explicit",
                 remedy="give an int, or a DimVar for a launch-provided level",
             )
         if not is_dim_operand(self.size):
-            raise WrongTypeError(f"Topology '{self.name}': size must be an int or a dim, got {self.size!r}")
+            raise WrongTypeError(
+                f"Topology '{self.name}': size must be an int or a dim, got {self.size!r}",
+                remedy='write Topology("cta", 64), or a DimVar for a launch-provided level',
+            )
         object.__setattr__(self, "size", normalize_dim(self.size))
 
 
@@ -66,21 +71,37 @@ class Mesh:
 
     def __post_init__(self) -> None:
         if not isinstance(self.topologies, tuple) or not all(isinstance(t, Topology) for t in self.topologies):
-            raise WrongTypeError(f"Mesh: topologies must be a tuple of Topology, got {self.topologies!r}")
+            raise WrongTypeError(
+                f"Mesh: topologies must be a tuple of Topology, got {self.topologies!r}",
+                remedy='write (Topology("thread", 128),); names of declared levels are for "with Mesh" in a function',
+            )
         if len({t.name for t in self.topologies}) != len(self.topologies):
-            raise WrongValueError(f"Mesh: topology names repeat in {[t.name for t in self.topologies]}")
+            raise WrongValueError(
+                f"Mesh: topology names repeat in {[t.name for t in self.topologies]}", remedy="name each level once"
+            )
         if not isinstance(self.layout, (Layout, ComposedLayout)):
-            raise WrongTypeError(f"Mesh: layout must be a Layout, got {self.layout!r}")
+            raise WrongTypeError(
+                f"Mesh: layout must be a Layout, got {self.layout!r}",
+                remedy="write Layout((4, 32), (32, 1)); plain extents are for 'with Mesh' in a function",
+            )
         if isinstance(self.layout, Layout) and self.layout.strides is None:
             object.__setattr__(self, "layout", Layout(self.layout.shape, c_order_strides(flatten(self.layout.shape))))
+        if not isinstance(self.names, (tuple, list)) or not all(isinstance(n, str) for n in self.names):
+            raise WrongTypeError(
+                f"Mesh: names must be a tuple of strings, got {self.names!r}", remedy='write e.g. ("w", "l")'
+            )
         object.__setattr__(self, "names", tuple(self.names))
         if self.names and len(self.names) != self.rank:
-            raise WrongValueError(f"Mesh: {len(self.names)} names {self.names} for {self.rank} axes {self.shape}")
+            raise WrongValueError(
+                f"Mesh: {len(self.names)} names {self.names} for {self.rank} axes {self.shape}",
+                remedy="give one name for each axis, or none",
+            )
         if len(set(self.names)) != len(self.names):
-            raise WrongValueError(f"Mesh: axis names repeat in {self.names}")
+            raise WrongValueError(f"Mesh: axis names repeat in {self.names}", remedy="give each axis a name of its own")
         if all(isinstance(e, int) for e in self.shape) and not is_injective(self.layout):
             raise WrongValueError(
-                f"Mesh: layout {self.layout} gives one id to two coordinates, expected an injective layout"
+                f"Mesh: layout {self.layout} gives one id to two coordinates, expected an injective layout",
+                remedy="give the axes strides that keep all coordinates apart",
             )
 
     @property
@@ -124,7 +145,9 @@ def _slice(mesh: Mesh, index: tuple[int | slice, ...]) -> Mesh:
     if not isinstance(mesh.layout, Layout):
         raise WrongValueError("Mesh: a slice cannot be sliced again", remedy="slice the whole mesh once")
     if len(index) > mesh.rank:
-        raise WrongValueError(f"Mesh: {len(index)} indices for {mesh.rank} axes")
+        raise WrongValueError(
+            f"Mesh: {len(index)} indices for {mesh.rank} axes", remedy="give at most one index for each axis"
+        )
     shape: list[Dim] = []
     strides: list[Dim] = []
     names: list[str] = []
@@ -134,18 +157,26 @@ def _slice(mesh: Mesh, index: tuple[int | slice, ...]) -> Mesh:
         if part == slice(None):
             start, stop, keep = 0, extent, True
         elif not isinstance(extent, int) or not isinstance(stride, int):
-            raise WrongValueError(f"Mesh: axis {axis} has the symbolic extent {extent}, it cannot be sliced")
+            raise WrongValueError(
+                f"Mesh: axis {axis} has the symbolic extent {extent}, it cannot be sliced",
+                remedy="slice another axis, or bind the DimVar",
+            )
         elif isinstance(part, int) and not isinstance(part, bool):
             start, stop, keep = part, part + 1, False
         elif isinstance(part, slice) and part.step in (None, 1):
             start = 0 if part.start is None else part.start
             stop, keep = extent if part.stop is None else part.stop, True
         else:
-            raise WrongTypeError(f"Mesh: index {axis} must be an int or a slice of step 1, got {part!r}")
+            raise WrongTypeError(
+                f"Mesh: index {axis} must be an int or a slice of step 1, got {part!r}", remedy="write mesh[2:4]"
+            )
         if part != slice(None) and not (
             isinstance(stop, int) and isinstance(extent, int) and 0 <= start < stop <= extent
         ):
-            raise WrongValueError(f"Mesh: [{start}, {stop}) is empty or outside axis {axis} of extent {extent}")
+            raise WrongValueError(
+                f"Mesh: [{start}, {stop}) is empty or outside axis {axis} of extent {extent}",
+                remedy="take at least one unit that the axis has",
+            )
         if start:
             assert isinstance(stride, int)
             offset += start * stride
@@ -165,7 +196,9 @@ class MeshAxis:
 
     def __post_init__(self) -> None:
         if not 0 <= self.axis < self.mesh.rank:
-            raise WrongValueError(f"MeshAxis: axis {self.axis} of a mesh with {self.mesh.rank} axes")
+            raise WrongValueError(
+                f"MeshAxis: axis {self.axis} of a mesh with {self.mesh.rank} axes", remedy="count axes from the first"
+            )
 
     @property
     def extent(self) -> Dim:
@@ -232,7 +265,10 @@ def composed(meshes: Sequence[Mesh]) -> Mesh:
     below: Dim = 1
     for mesh in reversed(meshes):
         if not isinstance(mesh.layout, Layout):
-            raise WrongValueError("composed: a slice of a mesh cannot be composed with other meshes")
+            raise WrongValueError(
+                "composed: a slice of a mesh cannot be composed with other meshes",
+                remedy="compose the whole meshes, then slice",
+            )
         modes = flat_modes(mesh.layout)
         topologies[:0] = mesh.topologies
         shape[:0] = [extent for extent, _ in modes]

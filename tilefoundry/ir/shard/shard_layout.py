@@ -32,19 +32,32 @@ class ShardLayout:
 
     def __post_init__(self) -> None:
         if not isinstance(self.layout, Layout):
-            raise WrongTypeError(f"ShardLayout: layout must be a Layout, got {self.layout!r}")
+            raise WrongTypeError(
+                f"ShardLayout: layout must be a Layout, got {self.layout!r}",
+                remedy="write ShardLayout(Layout((4, 8)), (S(0),), mesh)",
+            )
         if not isinstance(self.mesh, Mesh):
-            raise WrongTypeError(f"ShardLayout: mesh must be a Mesh, got {self.mesh!r}")
+            raise WrongTypeError(
+                f"ShardLayout: mesh must be a Mesh, got {self.mesh!r}",
+                remedy="write ShardLayout(Layout((4, 8)), (S(0),), mesh)",
+            )
         attrs = tuple(self.attrs)
         if not all(isinstance(a, ShardAttr) for a in attrs):
-            raise WrongTypeError(f"ShardLayout: attrs must be shard attributes, got {self.attrs!r}")
+            raise WrongTypeError(
+                f"ShardLayout: attrs must be shard attributes, got {self.attrs!r}",
+                remedy="write one of S(k), B(), P(), Dynamic() for each mesh axis",
+            )
         if len(attrs) != self.mesh.rank:
             raise WrongValueError(
-                f"ShardLayout: {len(attrs)} attributes for a mesh of {self.mesh.rank} axes {self.mesh.shape}"
+                f"ShardLayout: {len(attrs)} attributes for a mesh of {self.mesh.rank} axes {self.mesh.shape}",
+                remedy="write one of S(k), B(), P(), Dynamic() for each mesh axis",
             )
         for attr in attrs:
             if isinstance(attr, Split) and attr.axis >= self.layout.rank:
-                raise WrongValueError(f"ShardLayout: {attr} names no mode of the shape {self.layout.shape}")
+                raise WrongValueError(
+                    f"ShardLayout: {attr} names no mode of the shape {self.layout.shape}",
+                    remedy="split a mode that the layout has",
+                )
         object.__setattr__(self, "attrs", attrs)
 
     @property

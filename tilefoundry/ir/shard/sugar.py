@@ -50,7 +50,10 @@ def layout_from_sugar(
                 f"mesh axis '{axis.name}' is named twice in one layout", remedy="split one mode over it"
             )
     if strides is not None and len(strides) != len(entries):
-        raise WrongValueError(f"{len(strides)} strides for {len(entries)} entries, expected one for each")
+        raise WrongValueError(
+            f"{len(strides)} strides for {len(entries)} entries, expected one for each",
+            remedy="write ((shape), (strides)) with as many of both",
+        )
     modes: list[Dim] = []
     splits: dict[MeshAxis, ShardAttr] = dict(value_states)
     for entry in entries:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tilefoundry.ir.core.module import Module
-from tilefoundry.ir.text.statements import StatementPrinter
+from tilefoundry.ir.text.canonical import CanonicalPrinter
 
-VERSION = 2  # of this text; part of it, so that a change of the form changes every key
+VERSION = 3  # of this text; part of it, so that a change of the form changes every key
 
 
 def canonical_module_text(module: Module) -> str:
@@ -15,7 +15,7 @@ def canonical_module_text(module: Module) -> str:
     they reach, variants, converters and child modules, and the *effective* topologies in order. It depends on no
     address, hash seed, dict order, file or line. The target is not part of it.
     """
-    printer = StatementPrinter({})
+    printer = CanonicalPrinter({})
     _module(printer, module)
     while printer.reached:  # what calls refer to by number
         callee = printer.reached.pop(0)
@@ -24,7 +24,7 @@ def canonical_module_text(module: Module) -> str:
     return "\n".join([*definitions, *printer.lines]) + "\n"
 
 
-def _module(printer: StatementPrinter, module: Module) -> None:
+def _module(printer: CanonicalPrinter, module: Module) -> None:
     levels = ", ".join(f"{t.name}={printer.values.dim(t.size)}" for t in module.effective_topologies())
     methods = f" methods ({', '.join(sorted(module.methods))})" if module.methods else ""
     printer.line(f"module {module.name!r} entry {module.entry!r} topologies ({levels}){methods}:")

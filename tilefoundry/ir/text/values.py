@@ -1,4 +1,4 @@
-"""Compile-time values as text: attributes, types, layouts, meshes, extents.
+"""Compile-time values as canonical text: attributes, types, layouts, meshes, extents.
 
 Text is independent of addresses, hash seeds and dict order. A value of a kind that is not known here is refused, so
 that nothing enters a cache key by its `repr`.
@@ -16,7 +16,7 @@ from tilefoundry.ir.core.type import CallableType, TupleType, Type, UnitType
 from tilefoundry.ir.dims.dim_var import DimVar
 from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.dims.ops import Dim
-from tilefoundry.ir.shard import ComposedLayout, Layout, Mesh, MeshAxis, ShardAttr, ShardLayout, Topology
+from tilefoundry.ir.shard import ComposedLayout, Layout, Mesh, MeshAxis, ShardLayout
 from tilefoundry.ir.types import DType, TensorType
 
 
@@ -43,9 +43,9 @@ class ValuePrinter:
             case None | bool() | str():
                 return repr(value)
             case Enum():
-                return f"{type(value).__name__}.{value.name}"
+                return self.enum(value)
             case int() | float():
-                return repr(value)
+                return self.number(value)
             case tuple() | list():
                 return f"({', '.join(map(self.value, value))}{',' if len(value) == 1 else ''})"
             case Mapping():
@@ -55,20 +55,39 @@ class ValuePrinter:
             case Type():
                 return self.type(value)
             case DType():
-                return f"DType.{value.name}"
+                return self.dtype(value)
             case Layout() | ComposedLayout() | ShardLayout():
                 return self.layout(value)
             case Mesh():
                 return self.mesh(value)
             case MeshAxis():
-                return f"{self.mesh(value.mesh)}[{value.axis}]"
-            case ShardAttr() | Topology():
-                return self._record(value)
+                return self.mesh_axis(value)
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            return self._record(value)
+            return self.record(value)
+        return self.unknown(value)
+
+    def unknown(self, value: object) -> str:
+        """Refuses a value of an unknown kind."""
         raise WrongTypeError(f"a {type(value).__qualname__} has no stable text: {value!r}")
 
-    def _record(self, value: object) -> str:
+    def enum(self, value: Enum) -> str:
+        """A member of an enumeration."""
+        return f"{type(value).__name__}.{value.name}"
+
+    def dtype(self, value: DType) -> str:
+        """An element type."""
+        return f"DType.{value.name}"
+
+    def number(self, value: int | float) -> str:
+        """A number; repr is exact."""
+        return repr(value)
+
+    def mesh_axis(self, value: MeshAxis) -> str:
+        """An axis of a mesh."""
+        return f"{self.mesh(value.mesh)}[{value.axis}]"
+
+    def record(self, value: object) -> str:
+        """A dataclass by its fields, those without part in its equality left out."""
         fields = dataclasses.fields(value) if dataclasses.is_dataclass(value) else ()
         shown = (f"{f.name}={self.value(getattr(value, f.name))}" for f in fields if f.compare)
         return f"{type(value).__name__}({', '.join(shown)})"
@@ -84,9 +103,10 @@ class ValuePrinter:
         """The name of a DimVar; its envelope is among the definitions."""
         if dim_var not in self._dim_vars:
             taken = set(self._dim_vars.values())
-            name, n = dim_var.name, 1
+            base = dim_var.name if dim_var.name.isidentifier() else "dim"  # any other text could be an expression
+            name, n = base, 1
             while name in taken:
-                name, n = f"{dim_var.name}_{n}", n + 1
+                name, n = f"{base}_{n}", n + 1
             self._dim_vars[dim_var] = name
             self.definitions.append(f"{name} = DimVar({dim_var.name!r}, {dim_var.lo}, {dim_var.hi})")
         return self._dim_vars[dim_var]
@@ -122,4 +142,4 @@ class ValuePrinter:
                 return f"({', '.join(map(self.type, parameters))}) -> {self.type(return_type)}"
             case UnitType():
                 return "unit"
-        return self._record(type_)
+        return self.record(type_)

@@ -7,10 +7,11 @@ bindings and statements of a block in order; ``fold`` nests them again; ``unfold
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tilefoundry.ir.core.expr import Expr, Var
-from tilefoundry.ir.tir.stmt import For, If, LetStmt, Sequential, Stmt
+from tilefoundry.ir.core.metadata import Metadata
+from tilefoundry.ir.tir.stmt import LetStmt, Sequential, Stmt, inner_blocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,7 @@ class Binding:
 
     var: Var
     value: Expr
+    metadata: Metadata = field(default=(), repr=False, compare=False, kw_only=True)
 
 
 Item = Binding | Stmt
@@ -32,8 +34,8 @@ def unfold(stmt: Stmt) -> list[Item]:
         match todo.pop():
             case Sequential(stmts):
                 todo.extend(reversed(stmts))
-            case LetStmt(var, value, body):
-                items.append(Binding(var, value))
+            case LetStmt(var, value, body, metadata=metadata):
+                items.append(Binding(var, value, metadata=metadata))
                 todo.append(body)
             case other:
                 items.append(other)
@@ -44,9 +46,8 @@ def items_within(items: Sequence[Item]) -> Iterator[Item]:
     """All bindings and statements, those of inner blocks included, in program order."""
     for item in items:
         yield item
-        match item:
-            case For(body=body) | If(then_body=body):
-                yield from items_within(unfold(body))
+        for block in inner_blocks(item):
+            yield from items_within(unfold(block))
 
 
 def fold(items: Sequence[Item]) -> Stmt:
@@ -55,7 +56,7 @@ def fold(items: Sequence[Item]) -> Stmt:
     run: list[Stmt] = []  # statements after the last binding seen, latest first
     for item in reversed(items):
         if isinstance(item, Binding):
-            body = LetStmt(item.var, item.value, _block(run, body))
+            body = LetStmt(item.var, item.value, _block(run, body), metadata=item.metadata)
             run = []
         else:
             run.append(item)

@@ -4,6 +4,7 @@ import tilefoundry.ir.dims  # noqa: F401  # types and dims are built together, d
 from tilefoundry.ir.types.callable import CallableType, IntLiteralType, TupleType, Type, UnitType
 from tilefoundry.ir.types.dtype import BoolDType, DType, FloatDType, IntegerDType, resolve_dtype
 from tilefoundry.ir.types.local import local_type_of
+from tilefoundry.ir.types.sizes import numel, tensor_bytes
 from tilefoundry.ir.types.storage import StorageKind, resolve_storage
 from tilefoundry.ir.types.tensor import (
     INDEX_TYPE,
@@ -12,8 +13,6 @@ from tilefoundry.ir.types.tensor import (
     TensorType,
     make_shard_tensor_type,
     make_tensor_type,
-    numel,
-    tensor_bytes,
     tensor_leaves,
 )
 

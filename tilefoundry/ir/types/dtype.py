@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import builtins
+import dataclasses
 from dataclasses import dataclass
 from typing import ClassVar
 
 from tilefoundry.diagnostics import WrongTypeError, WrongValueError
 
+# The closed set: name to the facts after it, in the order of the fields.
+_FACTS: dict[str, tuple[int, ...]] = {
+    "f64": (64, 11, 52), "f32": (32, 8, 23), "f16": (16, 5, 10), "bf16": (16, 8, 7),
+    "fp8e4m3": (8, 4, 3), "fp8e5m2": (8, 5, 2), "f8e8m0": (8, 8, 0), "f4e2m1": (4, 2, 1),
+    "i64": (64, True), "i32": (32, True), "i16": (16, True), "i8": (8, True), "u8": (8, False), "bool": (1,),
+}  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True)
 class DType:
-    """An element type. `name` is the attribute spelling, `bits` the size of one element."""
+    """An element type. `name` is the attribute spelling, `bits` the size of one element.
+
+    The set is closed: use `DType.f32` and its like, or `DType.from_name`.
+
+    Raises:
+        WrongValueError: no dtype has this name and these facts.
+    """
 
     name: str
     bits: int
@@ -31,6 +45,14 @@ class DType:
     u8: ClassVar[IntegerDType]
     bool: ClassVar[BoolDType]
 
+    def __post_init__(self) -> None:
+        facts = tuple(getattr(self, f.name) for f in dataclasses.fields(self) if f.name != "name")
+        if _FACTS.get(self.name) != facts:
+            raise WrongValueError(
+                f"there is no dtype {self.name!r} of {facts}: the set is closed",
+                remedy=f"use one of {', '.join(_FACTS)}",
+            )
+
     @staticmethod
     def from_name(name: str) -> DType:
         """The dtype of this name.
@@ -40,7 +62,9 @@ class DType:
             WrongValueError: no dtype has this name.
         """
         if not isinstance(name, str):
-            raise WrongTypeError(f"DType.from_name: expected a string, got {name!r}")
+            raise WrongTypeError(
+                f"DType.from_name: expected a string, got {name!r}", remedy='write it as a string, e.g. "f32"'
+            )
         if name not in _BY_NAME:
             raise WrongValueError(f"unknown dtype {name!r}", remedy=f"use one of {', '.join(_BY_NAME)}")
         return _BY_NAME[name]
@@ -94,28 +118,10 @@ class BoolDType(DType):
     """A truth value."""
 
 
-DType.f64 = FloatDType("f64", 64, 11, 52)
-DType.f32 = FloatDType("f32", 32, 8, 23)
-DType.f16 = FloatDType("f16", 16, 5, 10)
-DType.bf16 = FloatDType("bf16", 16, 8, 7)
-DType.fp8e4m3 = FloatDType("fp8e4m3", 8, 4, 3)
-DType.fp8e5m2 = FloatDType("fp8e5m2", 8, 5, 2)
-DType.f8e8m0 = FloatDType("f8e8m0", 8, 8, 0)
-DType.f4e2m1 = FloatDType("f4e2m1", 4, 2, 1)
-DType.i64 = IntegerDType("i64", 64, True)
-DType.i32 = IntegerDType("i32", 32, True)
-DType.i16 = IntegerDType("i16", 16, True)
-DType.i8 = IntegerDType("i8", 8, True)
-DType.u8 = IntegerDType("u8", 8, False)
-DType.bool = BoolDType("bool", 1)
-
-_BY_NAME: dict[str, DType] = {
-    d.name: d
-    for d in (
-        DType.f64, DType.f32, DType.f16, DType.bf16, DType.fp8e4m3, DType.fp8e5m2, DType.f8e8m0, DType.f4e2m1,
-        DType.i64, DType.i32, DType.i16, DType.i8, DType.u8, DType.bool,
-    )
-}  # fmt: skip
+_CLASSES: dict[int, type[DType]] = {3: FloatDType, 2: IntegerDType, 1: BoolDType}
+_BY_NAME: dict[str, DType] = {name: _CLASSES[len(facts)](name, *facts) for name, facts in _FACTS.items()}
+for _name, _dtype in _BY_NAME.items():
+    setattr(DType, _name, _dtype)
 
 
 def resolve_dtype(value: DType | str) -> DType:

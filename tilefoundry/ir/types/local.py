@@ -50,7 +50,8 @@ def _local_modes(sl: ShardLayout, names: list[str], level: str) -> list[Dim]:
     missing = [t.name for t in sl.mesh.topologies if t.name not in names]
     if missing:
         raise WrongValueError(
-            f"local_type_of: the mesh has the level '{missing[0]}', which is not among the levels {', '.join(names)}"
+            f"local_type_of: the mesh has the level '{missing[0]}', which is not among the levels {', '.join(names)}",
+            remedy="give all levels, outermost first",
         )
     whole_level = len(sl.mesh.topologies) == 1  # also of a slice, whose axes do not multiply to the level
     numbers = (0,) * sl.mesh.rank if whole_level else axis_levels(sl.mesh)

@@ -35,4 +35,4 @@ def resolve_storage(value: StorageKind | str | None) -> StorageKind | None:
             if str(kind) == value:
                 return kind
         raise WrongValueError(f"unknown storage {value!r}", remedy=f"use one of {', '.join(map(str, StorageKind))}")
-    raise WrongTypeError(f"storage must be a StorageKind, a string or None, got {value!r}")
+    raise WrongTypeError(f"storage must be a StorageKind, a string or None, got {value!r}", remedy='write e.g. "smem"')

@@ -9,12 +9,17 @@ from tilefoundry.diagnostics import WrongTypeError, WrongValueError
 from tilefoundry.ir.core.expr import Expr
 from tilefoundry.ir.core.type import IntLiteralType, TupleType, Type
 from tilefoundry.ir.dims.arith import dim_product
-from tilefoundry.ir.dims.format import format_dim
-from tilefoundry.ir.dims.normal_form import dim_equal, normalize_dim
+from tilefoundry.ir.dims.normal_form import dim_equal, normalize_dim, unequal
 from tilefoundry.ir.dims.ops import Dim, is_dim_operand
 from tilefoundry.ir.shard.attrs import ShardAttr
 from tilefoundry.ir.shard.canonical import canonical_shard_layout
-from tilefoundry.ir.shard.layout import EMPTY_LAYOUT, ComposedLayout, Layout, format_int_tuple
+from tilefoundry.ir.shard.layout import (
+    EMPTY_LAYOUT,
+    ComposedLayout,
+    Layout,
+    format_int_tuple,
+    known_injective,
+)
 from tilefoundry.ir.shard.mesh import Mesh
 from tilefoundry.ir.shard.shard_layout import ShardLayout
 from tilefoundry.ir.types.dtype import DType, resolve_dtype
@@ -45,33 +50,58 @@ class TensorType(Type):
 
     def __post_init__(self) -> None:
         if not isinstance(self.shape, (tuple, list)) or not all(is_dim_operand(d) for d in self.shape):
-            raise WrongTypeError(f"TensorType: shape must be a tuple of ints and dims, got {self.shape!r}")
+            raise WrongTypeError(
+                f"TensorType: shape must be a tuple of ints and dims, got {self.shape!r}", remedy="write e.g. (64, 32)"
+            )
         shape = tuple(normalize_dim(d) for d in self.shape)
         object.__setattr__(self, "shape", shape)
         if any(isinstance(d, int) and d < 0 for d in shape):
-            raise WrongValueError(f"TensorType: extents must not be negative, got {format_int_tuple(shape)}")
+            raise WrongValueError(
+                f"TensorType: extents must not be negative, got {format_int_tuple(shape)}",
+                remedy="write extents of 0 or more",
+            )
         for extent in shape:
             if isinstance(extent, Expr) and not is_index_type(extent.type):
-                raise WrongTypeError(f"TensorType: an extent must be a scalar integer, got one of type {extent.type}")
+                raise WrongTypeError(
+                    f"TensorType: an extent must be a scalar integer, got one of type {extent.type}",
+                    remedy="use an int, a DimVar, or arithmetic on these",
+                )
         if not isinstance(self.dtype, DType):
-            raise WrongTypeError(f"TensorType: dtype must be a DType, got {self.dtype!r}")
+            raise WrongTypeError(
+                f"TensorType: dtype must be a DType, got {self.dtype!r}", remedy='write DType.f32, or a name: "f32"'
+            )
         if not isinstance(self.storage, StorageKind):
-            raise WrongTypeError(f"TensorType: storage must be a StorageKind, got {self.storage!r}")
+            raise WrongTypeError(
+                f"TensorType: storage must be a StorageKind, got {self.storage!r}", remedy="use resolve_storage(name)"
+            )
         if isinstance(self.layout, ShardLayout):
             if not dim_equal(dim_product(self.layout.shape), dim_product(shape)):
+                reason = unequal(dim_product(self.layout.shape), dim_product(shape))
                 raise WrongValueError(
                     f"shard layout of shape {format_int_tuple(self.layout.shape)} does not hold as many elements as "
-                    f"the tensor {format_int_tuple(shape)}"
+                    f"the tensor {format_int_tuple(shape)}: {reason}",
+                    remedy="let its modes factor the extents of the tensor",
                 )
         elif isinstance(self.layout, (Layout, ComposedLayout)):
             extents = tuple(dim_product(e) if isinstance(e, tuple) else e for e in self.layout.shape)
-            if len(extents) != len(shape) or not all(map(dim_equal, extents, shape)):
+            faults = [f"it has rank {len(extents)}"] if len(extents) != len(shape) else []
+            faults += [unequal(e, own) for e, own in zip(extents, shape, strict=False) if not dim_equal(e, own)]
+            if faults:
                 raise WrongValueError(
                     f"layout of shape {format_int_tuple(self.layout.shape)} does not fit the tensor "
-                    f"{format_int_tuple(shape)}"
+                    f"{format_int_tuple(shape)}: {faults[0]}",
+                    remedy="give a plain layout the extents of the tensor",
+                )
+            if not known_injective(self.layout):
+                raise WrongValueError(
+                    f"layout {self.layout} gives one index to two elements, expected an injective layout",
+                    remedy="choose strides that step over what the smaller ones reach",
                 )
         elif self.layout is not None:
-            raise WrongTypeError(f"TensorType: layout must be a layout or None, got {self.layout!r}")
+            raise WrongTypeError(
+                f"TensorType: layout must be a layout or None, got {self.layout!r}",
+                remedy="use a Layout, a ComposedLayout or a ShardLayout",
+            )
 
     @property
     def rank(self) -> int:
@@ -119,7 +149,7 @@ def make_tensor_type(
     """A TensorType from names; raises like `resolve_dtype`, `resolve_storage` and TensorType."""
     kind = resolve_storage(storage)
     if kind is None:
-        raise WrongTypeError("make_tensor_type: storage must be given, got None")
+        raise WrongTypeError("make_tensor_type: storage must be given, got None", remedy='write e.g. "gmem"')
     return TensorType(tuple(shape), resolve_dtype(dtype), layout, kind)
 
 
@@ -142,32 +172,3 @@ def tensor_leaves(type_: Type) -> tuple[TensorType, ...]:
     if isinstance(type_, TupleType):
         return tuple(leaf for f in type_.fields for leaf in tensor_leaves(f))
     return ()
-
-
-def numel(type_: Type) -> int:
-    """The number of elements, over all leaves.
-
-    Raises:
-        WrongValueError: an extent is symbolic.
-    """
-    return sum(_numel(leaf) for leaf in tensor_leaves(type_))
-
-
-def tensor_bytes(type_: Type) -> int:
-    """The number of bytes, over all leaves; sub-byte elements are rounded up per leaf.
-
-    Raises:
-        WrongValueError: an extent is symbolic.
-    """
-    return sum(-(-_numel(leaf) * leaf.dtype.bits // 8) for leaf in tensor_leaves(type_))
-
-
-def _numel(leaf: TensorType) -> int:
-    count = dim_product(leaf.shape)
-    if not isinstance(count, int):
-        symbolic = next(d for d in leaf.shape if not isinstance(d, int))
-        raise WrongValueError(
-            f"{leaf} has the symbolic extent {format_dim(symbolic)}",
-            remedy=f"bind it, on the command line with --dim {format_dim(symbolic)}=EXTENT",
-        )
-    return count

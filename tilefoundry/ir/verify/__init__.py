@@ -7,9 +7,14 @@ from collections.abc import Sequence
 from tilefoundry.diagnostics import VerifyError, WrongValueError
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
+from tilefoundry.ir.core.schedule import check_schedule_constraint
 from tilefoundry.ir.shard import Topology
+from tilefoundry.ir.tir.prim_func import PrimFunction
+from tilefoundry.ir.traverse import post_order
 from tilefoundry.ir.variants import check_variants
 from tilefoundry.ir.verify.children import verify_children
+from tilefoundry.ir.verify.extents import verify_extents
+from tilefoundry.ir.verify.prim_function import verify_prim_function
 from tilefoundry.ir.verify.scopes import verify_scopes
 from tilefoundry.ir.verify.spread import verify_spread
 from tilefoundry.ir.verify.variables import verify_variables
@@ -17,17 +22,21 @@ from tilefoundry.target import validate_program_topology
 
 
 def verify_function(fn: Function, topologies: Sequence[Topology] | None = None) -> None:
-    """Checks one function, its variants and its converters: variables, mesh scopes, spread loops, ranges.
+    """Checks one function, its variants and its converters: extents, variables, scopes, loops, constraints, ranges.
 
     Args:
         topologies: the levels in force; None where they are not known yet.
 
     Raises:
         VerifyError: the first fault found, located where its place is known.
+        ScheduleError: a value cannot keep to its schedule constraint.
     """
+    verify_extents(fn)
     verify_variables(fn)
     verify_scopes(fn, topologies)
     verify_spread(fn)
+    for expr in post_order(fn.body) if fn.body is not None else ():
+        check_schedule_constraint(expr)
     check_variants(fn)
     for part in (*fn.variants, *(converter for _, converter in fn.converters)):
         verify_function(part, topologies)
@@ -54,8 +63,10 @@ def verify_module(module: Module) -> None:
         if isinstance(function, Function):
             verify_function(function, topologies)
             verify_children(module, function)
+        elif isinstance(function, PrimFunction):
+            verify_prim_function(function, module)
     for child in module.modules:
         verify_module(child)
 
 
-__all__ = ["verify_function", "verify_module"]
+__all__ = ["verify_function", "verify_module", "verify_prim_function"]

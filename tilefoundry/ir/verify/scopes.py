@@ -11,6 +11,7 @@ from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.metadata import ExecutionDomainMetadata, get_metadata, span_of
 from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.hir.grid_region import GridRegionExpr
+from tilefoundry.ir.hir.shard.mesh_coordinate import MeshCoordinate
 from tilefoundry.ir.hir.shard.reshard import Reshard
 from tilefoundry.ir.shard import ComposedLayout, Mesh, ShardLayout, Topology, axis_levels, composed
 from tilefoundry.ir.traverse import post_order
@@ -31,7 +32,7 @@ def verify_scopes(fn: Function, topologies: Sequence[Topology] | None) -> None:
         if mesh not in checked:
             checked.add(mesh)
             _check_levels(fn, mesh, topologies, span)
-        if scopes is not None and not _in_scope(mesh, scopes):
+        if scopes is not None and not in_scope(mesh, scopes):
             raise VerifyError(
                 f"the mesh of axes {mesh.names or mesh.shape} is not in scope here",
                 span=span,
@@ -48,6 +49,8 @@ def _uses(fn: Function) -> Iterator[tuple[Mesh, tuple[Mesh, ...] | None, SourceS
         scopes = _scopes(expr)
         if isinstance(expr, Call) and isinstance(expr.target, Reshard) and isinstance(expr.target.layout, ShardLayout):
             yield expr.target.layout.mesh, scopes, span_of(expr.metadata)
+        if isinstance(expr, Call) and isinstance(expr.target, MeshCoordinate):
+            yield expr.target.axis.mesh, scopes, span_of(expr.metadata)
         if isinstance(expr, GridRegionExpr) and expr.spread is not None:
             yield expr.spread.mesh, scopes, span_of(expr.metadata)
         for scope in scopes or ():
@@ -59,7 +62,8 @@ def _scopes(expr: Expr) -> tuple[Mesh, ...] | None:
     return record.scopes if record is not None else None
 
 
-def _in_scope(mesh: Mesh, scopes: tuple[Mesh, ...]) -> bool:
+def in_scope(mesh: Mesh, scopes: tuple[Mesh, ...]) -> bool:
+    """Whether a mesh is one of some nested scopes, or several of them composed."""
     if mesh in scopes:
         return True
     return any(

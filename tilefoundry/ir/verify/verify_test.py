@@ -10,7 +10,7 @@ from tilefoundry.ir.core import (
     Tuple,
     Var,
 )
-from tilefoundry.ir.dims import INDEX_TYPE
+from tilefoundry.ir.dims import INDEX_TYPE, DimVar
 from tilefoundry.ir.hir import BinaryKind, GridRegionExpr, InsertSlice, Reshard, Slice, TupleGetItem, Zeros
 from tilefoundry.ir.samples import CTA, CTAS, THREAD, THREADS, attention, binary, call
 from tilefoundry.ir.shard import Layout, Mesh, MeshAxis, Placed, Topology, composed, layout_from_sugar
@@ -194,3 +194,30 @@ def test_deep_programs_are_walked_without_recursion():
     for _ in range(3000):
         value = binary(BinaryKind.ADD, value, value)
     verify_function(function(value, x))
+
+
+M, N = DimVar("M", 1, 9), DimVar("N", 1, 9)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "result", "words"),
+    [
+        ([(M * N,)], (4,), r"extent M \* N of the parameter 'x0' needs M, N, which no axis of a parameter tells"),
+        ([(M * N,), (M,)], (4,), r"extent M \* N of the parameter 'x0' needs N"),
+        ([(M // 2,)], (4,), r"extent M // 2 of the parameter 'x0' needs M(.|\n)*M on an axis, alone or as"),
+        ([(4,)], (N,), "extent N of the result needs N"),
+        ([(M * 2,)], (M,), None),
+        ([(M * 2 + 1,), (M * N,), (N,)], (M * N,), None),
+        ([(M, 3 - N)], (N,), None),
+    ],
+)
+def test_each_extent_is_told_by_an_axis(shapes, result, words):
+    params = tuple(Var(f"x{i}", make_tensor_type(s, "f32"), metadata=(SPAN,)) for i, s in enumerate(shapes))
+    type_ = make_tensor_type(result, "f32")
+    fn = Function("f", params, call(Zeros(type_)), type_, metadata=(SPAN,))
+    if words is None:
+        verify_function(fn)
+        return
+    with pytest.raises(VerifyError, match=words) as caught:
+        verify_function(fn)
+    assert caught.value.span == SPAN.span

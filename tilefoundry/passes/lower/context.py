@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, NoReturn, cast
 from tilefoundry.diagnostics import VerifyError
 from tilefoundry.ir.core.expr import Call, Expr, Tuple, Var
 from tilefoundry.ir.core.metadata import binding_name, span_of
+from tilefoundry.ir.core.op import Op
+from tilefoundry.ir.dims.ops import DimOp
 from tilefoundry.ir.hir import GridRegionExpr
-from tilefoundry.ir.tir import AllocTensor, Binding, EffectOp, Evaluate, Item, TensorView, ValueOp
+from tilefoundry.ir.tir import AllocTensor, Binding, EffectOp, Evaluate, Item, ValueOp, view_as
 from tilefoundry.ir.types import StorageKind, TensorType
 from tilefoundry.passes.lower.reach import Reach
 from tilefoundry.passes.lower.registry import rule_for
@@ -70,9 +72,10 @@ class Lowering:
                 rule = rule_for(type(target))  # type: ignore[arg-type]
                 if rule is not None:
                     return rule(self, expr)
-                if is_scalar(expr):
+                if isinstance(target, DimOp):
                     return expr
-                self.refuse(expr, f"{type(target).__name__} cannot be compiled yet")
+                name = f"tf.{target.op_name}" if isinstance(target, Op) else type(target).__name__
+                self.refuse(expr, f"{name} cannot be compiled yet", remedy="tilefoundry.evaluate runs the program")
             case _ if is_scalar(expr):
                 return expr
         self.refuse(expr, f"a {type(expr).__name__} has no value here")
@@ -142,7 +145,7 @@ class Lowering:
 
     def view(self, var: Var, type_: TensorType) -> Var:
         """``var``'s storage under another type; ``var`` itself where nothing changes."""
-        return var if var.type == type_ else self.bind(f"{var.name}_view", TensorView(type_), (var,), type_)
+        return var if var.type == type_ else self.bind(f"{var.name}_view", view_as(type_), (var,), type_)
 
     def broadcast(self, expr: Expr, var: Var, to: TensorType) -> Var:
         """A view of the fragment ``var`` in which each local element of ``to`` has its operand."""

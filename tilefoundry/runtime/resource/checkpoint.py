@@ -150,7 +150,13 @@ class _Checkpoint:
 
     def _open_shard(self, shard: str) -> tuple[_Shard, frozenset[str]]:
         path = self._directory / shard
-        if not path.is_file():
+        try:
+            there = path.is_file()
+        except OSError as error:  # a name that no file can have
+            raise CheckpointFormatError(
+                f"index {self._index.source} names a shard that cannot be there: {error.strerror}: {shard[:80]!r}"
+            ) from error
+        if not there:
             raise CheckpointNotFoundError(f"index {self._index.source} names shard {path}, which is not there")
         held = read_header(path)
         if extra := sorted(held - self._by_shard[shard]):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tilefoundry.diagnostics import WrongTypeError
 from tilefoundry.ir.core.op import Op, TypeContext, register_op
-from tilefoundry.ir.types import TensorType
+from tilefoundry.ir.types import DType, TensorType
 
 
 @register_op(category="create")
@@ -22,4 +22,6 @@ class Zeros(Op):
 
     def type_rule(self, ctx: TypeContext) -> TensorType:  # type: ignore[override]
         """`type` itself."""
+        if self.type.dtype is DType.f8e8m0:
+            ctx.error("f8e8m0 holds powers of two, and has no zero", "make zeros of another dtype")
         return self.type

@@ -22,6 +22,9 @@ from tilefoundry.ir.types import DType, IntegerDType, TensorType
 class Binary(Op):
     """``kind(lhs, rhs)``. Operands have one dtype; comparisons and logic give bool.
 
+    mod has the sign of `rhs`, floor_div rounds down; both need integers, div and pow floats, logic bool. NaN passes
+    through min and max, as in torch.
+
     Partial: ``add`` of two sums along one mesh axis, or of one maximum (minimum) and a replicated value; ``mul`` of a
     sum and a replicated value.
     """
@@ -43,8 +46,9 @@ class Binary(Op):
             ctx.error(f"{what} needs bool operands, got {dtype}", "compare first, as in x > 0.0")
         if self.kind in (BinaryKind.FLOOR_DIV, BinaryKind.MOD) and not isinstance(dtype, IntegerDType):
             ctx.error(f"{what} needs integer operands, got {dtype}", "cast to an integer type, or use '/'")
-        if self.kind is BinaryKind.DIV and not dtype.is_float:
-            ctx.error(f"div needs float operands, got {dtype}", "cast to a float type, or use '//'")
+        if self.kind in (BinaryKind.DIV, BinaryKind.POW) and not dtype.is_float:
+            instead = "use '//'" if self.kind is BinaryKind.DIV else "multiply"
+            ctx.error(f"{what} needs float operands, got {dtype}", f"cast to a float type, or {instead}")
         if dtype == DType.bool and not (self.kind.is_logical or self.kind in (BinaryKind.EQ, BinaryKind.NE)):
             ctx.error(f"{what} does not accept bool operands", "cast them to a number type")
         shape = broadcast_shapes(ctx, types)
@@ -72,7 +76,7 @@ _SURFACE = {
     "floor_div": BinaryKind.FLOOR_DIV, "mod": BinaryKind.MOD, "min": BinaryKind.MIN, "max": BinaryKind.MAX,
     "minimum": BinaryKind.MIN, "maximum": BinaryKind.MAX, "cmp_eq": BinaryKind.EQ, "cmp_ne": BinaryKind.NE,
     "cmp_lt": BinaryKind.LT, "cmp_le": BinaryKind.LE, "cmp_gt": BinaryKind.GT, "cmp_ge": BinaryKind.GE,
-    "logical_and": BinaryKind.AND, "logical_or": BinaryKind.OR,
+    "logical_and": BinaryKind.AND, "logical_or": BinaryKind.OR, "pow": BinaryKind.POW,
 }  # fmt: skip
 
 for _name, _kind in _SURFACE.items():

@@ -3,7 +3,7 @@ import pytest
 from tilefoundry.diagnostics import VerifyError
 from tilefoundry.ir.core import Var
 from tilefoundry.ir.dims import INDEX_TYPE, DimVar
-from tilefoundry.ir.hir import Binary, BinaryKind, Cast, FullLike, Unary, UnaryKind, Where
+from tilefoundry.ir.hir import Binary, BinaryKind, Cast, Clamp, FullLike, Gelu, Silu, Softplus, Unary, UnaryKind, Where
 from tilefoundry.ir.samples import GROUP, QUAD, THREADS, W, binary, call, number
 from tilefoundry.ir.shard import (
     Broadcast,
@@ -157,7 +157,6 @@ def test_unsplit_factors_do_not_matter():
             r"\(4 @ w, 16\) against \(16, 4 @ w\)",
         ),
         (placed((64,), Placed(4, (W,)), 16), placed((64,), Placed(4, (QUAD,)), 16), "placed differently"),
-        (placed((64,), Placed(4, (W,)), 16), var((64,), storage="rmem"), "placed differently"),
         (placed((64, 1), Placed(4, (W,)), 16, 1), placed((64,), Placed(4, (W,)), 16), "'w' splits two axes"),
         (
             placed((4,), Placed(4, (W,))),
@@ -179,6 +178,14 @@ def test_placements_that_do_not_fit_are_refused_with_a_remedy(a, b, words):
     with pytest.raises(VerifyError, match=words) as caught:
         binary(K.ADD, a, b)
     assert "tf.reshard" in caught.value.remedy
+
+
+def test_a_replicated_operand_contributes_nothing():
+    split = placed((64,), Placed(4, (W,)), 16)
+    whole = ShardLayout(Layout((64,), (1,)), (Broadcast(),) * 3, THREADS)
+    for other in (var((64,), storage="rmem", layout=whole), var((64,), storage="rmem")):
+        assert binary(K.ADD, split, other).type == binary(K.ADD, other, split).type == split.type
+        assert call(Where(), binary(K.LT, other, other), split, other).type == split.type
 
 
 def test_placements_that_straddle_axes_pass_where_all_operands_have_them():
@@ -271,3 +278,44 @@ def test_cast_and_full_like():
             call(FullLike(value), var((4,), dtype))
     with pytest.raises(VerifyError, match="condition must be bool"):
         call(Where(), tile, tile, tile)
+
+
+def test_tests_of_elements_give_bool():
+    tile = placed((64, 64), *ROWS, 8, Placed(4, (QUAD,)), 2)
+    for kind in (U.ISNAN, U.ISINF):
+        t = call(Unary(kind), tile).type
+        assert (t.dtype, t.layout) == (DType.bool, tile.type.layout)
+
+
+@pytest.mark.parametrize("op", [Clamp(-1.0, 1), Softplus(), Silu(), Gelu(), Gelu("none")], ids=str)
+def test_activations_are_of_the_type_of_x(op):
+    for x in (
+        placed((64, 64), *ROWS, 8, Placed(4, (QUAD,)), 2),
+        var((4, N), "bf16"),
+        var((), "f64"),
+        var((4, 3), "f16", "smem", Layout((4, 3), (1, 4))),
+    ):
+        assert call(op, x).type == x.type
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: binary(K.POW, var((4,), "i32"), var((4,), "i32")), "pow needs float operands, got i32"),
+        (lambda: call(Unary(U.SIN), var((4,), "i64")), "sin needs a float operand, got i64"),
+        (lambda: call(Unary(U.ISNAN), var((4,), "i64")), "isnan needs a float operand"),
+        (lambda: call(Unary(U.SQRT), var((4,), "bool")), "sqrt does not accept a bool operand"),
+        (lambda: call(Clamp(0, 1), var((4,), "bool")), "does not accept a bool"),
+        (lambda: call(Clamp(0.5, 1), var((4,), "i32")), "min_val 0.5 is no value of i32"),
+        (lambda: call(Clamp(0, 300), var((4,), "u8")), r"max_val 300 is no value of u8, which holds 0\.\.255"),
+        (lambda: Clamp(float("nan"), 1.0), "min_val must be a number, got nan"),
+        (lambda: Clamp(0.0, True), "max_val must be a number, got True"),
+        (lambda: call(Softplus(), var((4,), "i32")), "'x' must be of f16, bf16, f32 or f64, got i32"),
+        (lambda: call(Silu(), var((4,), "fp8e4m3")), "got fp8e4m3"),
+        (lambda: call(Gelu(), var((4,), "bool")), "got bool"),
+        (lambda: Gelu("erf"), "unknown approximation 'erf'(.|\n)*tanh, none"),
+    ],
+)
+def test_activations_refuse(make, words):
+    with pytest.raises((VerifyError, ValueError, TypeError), match=words):
+        make()

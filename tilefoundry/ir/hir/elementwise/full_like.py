@@ -33,7 +33,7 @@ class FullLike(Op):
         return hash(("full_like", repr(self.value)))
 
     def type_rule(self, ctx: TypeContext, x: Expr | int) -> TensorType:  # type: ignore[override]
-        """The type of `x`."""
+        """The type of `x`. No Partial passes: a constant is complete."""
         t = tensor_operand(ctx, "x", x)
         if isinstance(t.dtype, IntegerDType):
             low, high = t.dtype.range
@@ -41,4 +41,4 @@ class FullLike(Op):
                 ctx.error(f"{self.value!r} is no value of {t.dtype}, which holds {low}..{high}")
         if isinstance(t.dtype, BoolDType) and not isinstance(self.value, bool):
             ctx.error(f"{self.value!r} is no value of bool", "write True or False")
-        return identity_type(ctx, t, ("max", "min"))
+        return identity_type(ctx, t, ())

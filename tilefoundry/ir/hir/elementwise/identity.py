@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tilefoundry.ir.core.op import TypeContext
-from tilefoundry.ir.hir.propagate import fresh_plain
+from tilefoundry.ir.hir.fresh import fresh_plain
+from tilefoundry.ir.hir.modes import axis_name
 from tilefoundry.ir.shard import ComposedLayout, Partial, ShardLayout
 from tilefoundry.ir.types import DType, TensorType
 
@@ -19,9 +20,9 @@ def identity_type(ctx: TypeContext, t: TensorType, passes: Sequence[str], dtype:
     if isinstance(layout, ShardLayout):
         for axis, attr in enumerate(layout.attrs):
             if isinstance(attr, Partial) and attr.reduction not in passes:
-                name = layout.mesh.names[axis] if layout.mesh.names else str(axis)
+                where = axis_name(layout.mesh, axis)
                 ctx.error(
-                    f"the value is {attr} along mesh axis '{name}' and cannot pass through in that state",
+                    f"the value is {attr} along mesh axis '{where}' and cannot pass through in that state",
                     "complete it first by an explicit tf.reshard",
                 )
     elif isinstance(layout, ComposedLayout):

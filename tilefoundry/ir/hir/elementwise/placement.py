@@ -6,7 +6,10 @@ from collections.abc import Sequence
 
 from tilefoundry.ir.core.op import TypeContext
 from tilefoundry.ir.dims.ops import Dim
-from tilefoundry.ir.hir.propagate import PartialRule, Placed, fresh_strides, modes_of, no_partial, propagate
+from tilefoundry.ir.hir.derive import PartialRule, no_partial
+from tilefoundry.ir.hir.fresh import fresh_strides
+from tilefoundry.ir.hir.modes import modes_of
+from tilefoundry.ir.hir.propagate import Placed, propagate
 from tilefoundry.ir.shard import Partial, ShardLayout
 from tilefoundry.ir.types import AnyLayout, StorageKind, TensorType
 

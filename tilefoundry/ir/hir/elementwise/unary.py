@@ -13,18 +13,24 @@ from tilefoundry.ir.hir.elementwise.identity import identity_type
 from tilefoundry.ir.hir.kinds import UnaryKind
 from tilefoundry.ir.types import DType, FloatDType, TensorType
 
+# None of these decreases anywhere, so the greatest operand has the greatest result.
 _MONOTONE = frozenset(
-    (UnaryKind.EXP, UnaryKind.LOG, UnaryKind.RELU, UnaryKind.CEIL, UnaryKind.ROUND, UnaryKind.EXP2, UnaryKind.LOG2)
-)
+    UnaryKind[name] for name in
+    ["EXP", "LOG", "RELU", "CEIL", "ROUND", "EXP2", "LOG2", "LOG1P", "SQRT", "ERF", "TANH", "SIGMOID", "FLOOR"]
+)  # fmt: skip
 _ANY_NUMBER = frozenset((UnaryKind.NEG, UnaryKind.ABS, UnaryKind.SQUARE, UnaryKind.RELU))
 
 
 @register_op(category="elementwise")
 @dataclass(frozen=True, slots=True)
 class Unary(Op):
-    """``kind(x)``, of the type of `x`. ``not`` needs bool; neg, abs, square and relu any number; the others floats.
+    """``kind(x)``, of the type of `x`; isnan and isinf give bool.
 
-    Partial: maxima and minima pass through exp, log, relu, ceil, round, exp2 and log2, sums through neg.
+    ``not`` needs bool; neg, abs, square and relu any number; the others floats. round goes to the nearest integer,
+    halves to even. Outside their domain log, log2, log1p, sqrt and rsqrt give NaN, as in torch.
+
+    Partial: maxima and minima pass through what is monotone (exp, log, relu, ceil, round, exp2, log2, log1p, sqrt, erf,
+    tanh, sigmoid, floor), sums through neg.
     """
 
     x: ClassVar[ParamDef] = ParamDef()
@@ -37,7 +43,7 @@ class Unary(Op):
             raise WrongTypeError("Unary: CAST is a kind of TIR only; use Cast(dtype)")
 
     def type_rule(self, ctx: TypeContext, x: Expr | int) -> TensorType:  # type: ignore[override]
-        """The type of `x`."""
+        """The type of `x`, or bool in its place."""
         t = tensor_operand(ctx, "x", x)
         what = self.kind.value
         if self.kind is UnaryKind.NOT:
@@ -48,13 +54,16 @@ class Unary(Op):
         elif self.kind not in _ANY_NUMBER and not isinstance(t.dtype, FloatDType):
             ctx.error(f"{what} needs a float operand, got {t.dtype}", 'cast it first, as in tf.cast(x, "f32")')
         passes = ("max", "min") if self.kind in _MONOTONE else ("sum",) if self.kind is UnaryKind.NEG else ()
-        return identity_type(ctx, t, passes)
+        return identity_type(ctx, t, passes, DType.bool if self.kind.is_test else None)
 
 
 _SURFACE = {
     "neg": UnaryKind.NEG, "abs": UnaryKind.ABS, "logical_not": UnaryKind.NOT, "rsqrt": UnaryKind.RSQRT,
     "exp": UnaryKind.EXP, "log": UnaryKind.LOG, "square": UnaryKind.SQUARE, "ceil": UnaryKind.CEIL,
     "round": UnaryKind.ROUND, "exp2": UnaryKind.EXP2, "log2": UnaryKind.LOG2, "relu": UnaryKind.RELU,
+    "log1p": UnaryKind.LOG1P, "sqrt": UnaryKind.SQRT, "sin": UnaryKind.SIN, "cos": UnaryKind.COS, "erf": UnaryKind.ERF,
+    "tanh": UnaryKind.TANH, "sigmoid": UnaryKind.SIGMOID, "floor": UnaryKind.FLOOR, "isnan": UnaryKind.ISNAN,
+    "isinf": UnaryKind.ISINF,
 }  # fmt: skip
 
 for _name, _kind in _SURFACE.items():

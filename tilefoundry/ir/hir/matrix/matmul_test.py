@@ -3,14 +3,13 @@ import pytest
 from tilefoundry.diagnostics import VerifyError
 from tilefoundry.ir.core import Var
 from tilefoundry.ir.dims import DimVar
-from tilefoundry.ir.hir import MatMul, Reduce, ReduceKind
-from tilefoundry.ir.samples import GROUP, QUAD, W, call, number
+from tilefoundry.ir.hir import MatMul
+from tilefoundry.ir.samples import GROUP, QUAD, W, call, dynamic, number
 from tilefoundry.ir.shard import (
     Broadcast,
     Layout,
     Partial,
     Placed,
-    ShardLayout,
     Split,
     layout_from_sugar,
     per_unit_strides,
@@ -89,49 +88,36 @@ def test_a_split_inner_axis_gives_partial_sums():
         call(MatMul(), held, placed((8, 32), 8, 32, states=((W, Partial("sum")),)))
 
 
-def test_reduce_collapses_the_axis_and_completes():
-    tile = placed((64, 64), Placed(4, (W,)), 2, Placed(8, (GROUP,)), 8, Placed(4, (QUAD,)), 2)
-    for kind in ReduceKind:
-        kept = call(Reduce((-1,), True, kind), tile).type
-        assert kept.shape == (64, 1)
-        assert kept.layout == ShardLayout(
-            Layout((4, 2, 8, 1), (0, 1, 0, 0)), (Split(0), Split(2), Broadcast()), tile.type.layout.mesh
-        )
-    assert call(Reduce((1,), False, ReduceKind.SUM), tile).type.layout.shape == (4, 2, 8)
-    everything = call(Reduce((0, 1), False, ReduceKind.MAX), tile).type
-    assert (everything.shape, everything.layout.shape) == ((), ())
-    assert call(Reduce((0,), True, ReduceKind.SUM), tile).type.layout.attrs == (Broadcast(), Broadcast(), Split(2))
+LHS, RHS = placed((64, 8), Placed(4, (W,)), 16, 8), placed((8, 32), 8, Placed(8, (GROUP,)), 4)
+SUM, MAX = ((W, Partial("sum")),), ((W, Partial("max")),)
+
+
+def over_groups(states=()):
+    return placed((8, 32), 8, Placed(8, (GROUP,)), 4, states=states)
 
 
 @pytest.mark.parametrize(
-    ("kind", "reduction", "passes"),
+    ("lhs", "rhs", "attrs"),
     [
-        ("SUM", "sum", True),
-        ("MEAN", "sum", True),
-        ("MAX", "max", True),
-        ("ABS_MAX", "max", False),
-        ("MAX", "sum", False),
+        (LHS, RHS, (Split(0), Split(2), Broadcast())),
+        (placed((2, 64, 8), 2, Placed(4, (W,)), 16, 8), RHS, (Split(1), Split(3), Broadcast())),
+        (placed((4, 64, 8), Placed(4, (W,)), 64, 8), RHS, (Split(0), Split(2), Broadcast())),  # a batch axis
+        (placed((64, 8), 64, 8, states=SUM), RHS, (Partial("sum"), Split(1), Broadcast())),
+        (placed((64, 8), 64, Placed(4, (QUAD,)), 2), over_groups(SUM), "placed differently"),
+        (placed((64, 8), Placed(8, (GROUP,)), 8, 8), over_groups(), "splits two axes"),
+        (LHS, over_groups(SUM), "splits two axes|cannot pass through"),
+        (placed((64, 8), 64, 8, states=SUM), over_groups(SUM), "cannot pass through"),
+        (placed((64, 8), 64, 8, states=MAX), RHS, "cannot pass through"),
+        (placed((64, 8), 64, 8, states=MAX), over_groups(MAX), "cannot pass through"),
+        (placed((64, 8), 64, Placed(4, (W,)), 2), RHS, "placed differently"),
+        (placed((64, 8), 64, Placed(4, (W,)), 2), var((8, 32), "f32", "rmem"), "placed differently"),
+        (dynamic(LHS), RHS, "Dynamic"),
+        (LHS, dynamic(RHS), "Dynamic"),
     ],
 )
-def test_partial_values_through_reduce(kind, reduction, passes):
-    held = placed((64, 8), 64, 8, states=((W, Partial(reduction)),))
-    if passes:
-        assert call(Reduce((0,), True, ReduceKind[kind]), held).type.layout.attrs[0] == Partial(reduction)
+def test_states_of_the_operands(lhs, rhs, attrs):
+    if isinstance(attrs, str):
+        with pytest.raises(VerifyError, match=attrs):
+            call(MatMul(), lhs, rhs)
     else:
-        with pytest.raises(VerifyError, match="cannot pass through"):
-            call(Reduce((0,), True, ReduceKind[kind]), held)
-
-
-def test_reduce_operands():
-    assert call(Reduce((0, -1), True, ReduceKind.SUM), var((2, N, 4))).type.shape == (1, N, 1)
-    for make, words in (
-        (lambda: call(Reduce((2,)), var((2, 2))), "axis 2 is out of range for rank 2"),
-        (lambda: call(Reduce((0, -2)), var((2, 2))), "one axis twice"),
-        (lambda: call(Reduce((0,)), var((2, 2), "i32")), "mean needs a float"),
-        (lambda: call(Reduce((0,), True, ReduceKind.SUM), var((2, 2), "bool")), "bool"),
-        (lambda: Reduce(()), "non-empty"),
-        (lambda: Reduce((0,), 1), "keepdim"),
-        (lambda: Reduce((0,), True, "sum"), "ReduceKind"),
-    ):
-        with pytest.raises((VerifyError, ValueError, TypeError), match=words):
-            make()
+        assert call(MatMul(), lhs, rhs).type.layout.attrs == attrs

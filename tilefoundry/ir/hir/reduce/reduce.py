@@ -23,8 +23,11 @@ class Reduce(Op):
     """`x` reduced over `axes` (negative ones count from the end).
 
     The reduction is complete: mesh axes that split a reduced axis hold equal copies of the result.
-    An empty axis gives the identity: 0 for sum and abs_max, the least value for max, NaN for mean.
-    Partial: sums pass through sum and mean, maxima through max.
+    any and all need bool, mean floats, the others numbers. Floats are accumulated in f32 (f64 for f64) and rounded
+    once; integers wrap.
+    An empty axis gives the identity: 0 for sum and abs_max, 1 for prod, False for any, True for all, the least value
+    for max, the greatest for min; NaN for mean.
+    Partial: sums pass through sum and mean, maxima through max, minima through min.
     """
 
     x: ClassVar[ParamDef] = ParamDef()
@@ -41,13 +44,16 @@ class Reduce(Op):
         if not isinstance(self.keepdim, bool):
             raise WrongTypeError(f"reduce: keepdim must be a bool, got {self.keepdim!r}")
         if not isinstance(self.kind, ReduceKind):
-            raise WrongTypeError(f"reduce: kind must be a ReduceKind, got {self.kind!r}")
+            raise WrongTypeError(f"reduce: kind must be a ReduceKind, got {self.kind!r}", remedy="write ReduceKind.SUM")
 
     def type_rule(self, ctx: TypeContext, x: Expr | int) -> TensorType:  # type: ignore[override]
         """The shape without the reduced axes, or with extent 1 there."""
         t = tensor_operand(ctx, "x", x)
         axes = normalize_axes(self.axes, t.rank)
-        if isinstance(t.dtype, BoolDType):
+        if self.kind.is_logical:
+            if not isinstance(t.dtype, BoolDType):
+                ctx.error(f"{self.kind.value} needs a bool operand, got {t.dtype}", "compare first, as in x > 0.0")
+        elif isinstance(t.dtype, BoolDType):
             ctx.error(f"{self.kind.value} does not accept a bool operand", "cast it to a number type")
         if self.kind is ReduceKind.MEAN and not t.dtype.is_float:
             ctx.error(f"mean needs a float operand, got {t.dtype}", "cast it first")
@@ -61,5 +67,7 @@ class Reduce(Op):
 
 def _partial(kind: ReduceKind, states: Sequence[ShardAttr]) -> Partial | None:
     (state,) = states
-    wanted = {ReduceKind.SUM: "sum", ReduceKind.MEAN: "sum", ReduceKind.MAX: "max"}.get(kind)
+    wanted = {
+        ReduceKind.SUM: "sum", ReduceKind.MEAN: "sum", ReduceKind.MAX: "max", ReduceKind.MIN: "min"
+    }.get(kind)  # fmt: skip
     return state if isinstance(state, Partial) and state.reduction == wanted else None

@@ -13,7 +13,7 @@ from tilefoundry.ir.dims.normal_form import dim_equal
 from tilefoundry.ir.dims.ops import Dim
 from tilefoundry.ir.hir.common import tensor_operand
 from tilefoundry.ir.hir.shape.window import check_window, window_boundary, window_sizes, window_starts
-from tilefoundry.ir.shard import Partial, ShardLayout, format_int_tuple
+from tilefoundry.ir.shard import Mesh, Partial, ShardLayout, format_int_tuple
 from tilefoundry.ir.types import TensorType
 
 
@@ -21,6 +21,8 @@ from tilefoundry.ir.types import TensorType
 @dataclass(frozen=True, slots=True)
 class InsertSlice(Op):
     """`dst` with `update` in the window that starts at `offsets`.
+
+    `update` may lie in any storage and placement. Partial: `dst` and `update` alike, or neither.
 
     Attributes:
         sizes: of the window, one for each axis of `dst`; 1 for axes that `update` lacks.
@@ -57,12 +59,7 @@ class InsertSlice(Op):
                 f"{format_int_tuple(self.sizes)}",
                 "let it have the window's sizes; axes of size 1 may be left out",
             )
-        for what, operand in (("dst", t), ("update", u)):
-            if isinstance(operand.layout, ShardLayout) and any(isinstance(a, Partial) for a in operand.layout.attrs):
-                ctx.error(
-                    f"{what} is Partial and cannot be written in that state",
-                    "complete it first by an explicit tf.reshard",
-                )
+        _check_states(ctx, t, u)
         if isinstance(t.layout, ShardLayout):
             for axis, (start, size) in enumerate(zip(begin, self.sizes, strict=True)):
                 if not (start == 0 and dim_equal(size, t.shape[axis])):
@@ -71,6 +68,25 @@ class InsertSlice(Op):
                         "write windows into an unsharded tensor",
                     )
         return t
+
+
+def _check_states(ctx: TypeContext, t: TensorType, u: TensorType) -> None:
+    """Refuses an update that is in another state than `dst`: a unit would write its term over a complete value."""
+    states = {"dst": _partial_states(t), "update": _partial_states(u)}
+    if states["dst"] != states["update"]:
+        what = "update" if states["update"] else "dst"
+        ctx.error(
+            f"{what} is Partial and cannot be written in that state: dst and update must be Partial alike, or neither",
+            "complete it first by an explicit tf.reshard",
+        )
+
+
+def _partial_states(t: TensorType) -> tuple[Mesh, tuple[tuple[int, Partial], ...]] | None:
+    """Which mesh axes hold terms, and how these are completed; None when the value is complete."""
+    if not isinstance(t.layout, ShardLayout):
+        return None
+    held = tuple((axis, a) for axis, a in enumerate(t.layout.attrs) if isinstance(a, Partial))
+    return (t.layout.mesh, held) if held else None
 
 
 def update_axes(sizes: Sequence[Dim], update_shape: Sequence[Dim]) -> tuple[int, ...] | None:

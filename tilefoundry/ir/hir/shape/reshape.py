@@ -9,11 +9,13 @@ from typing import ClassVar
 from tilefoundry.diagnostics import WrongTypeError
 from tilefoundry.ir.core.expr import Expr
 from tilefoundry.ir.core.op import Op, ParamDef, TypeContext, register_op
-from tilefoundry.ir.dims.arith import dim_mul, dim_product
+from tilefoundry.ir.dims.arith import dim_floordiv, dim_mod, dim_mul, dim_product
+from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.dims.normal_form import dim_equal, normalize_dim
 from tilefoundry.ir.dims.ops import Dim, is_dim_operand
 from tilefoundry.ir.hir.common import tensor_operand
-from tilefoundry.ir.hir.propagate import fresh_plain
+from tilefoundry.ir.hir.fresh import fresh_plain
+from tilefoundry.ir.hir.shape.refactor import refactored
 from tilefoundry.ir.shard import (
     ComposedLayout,
     Layout,
@@ -30,10 +32,11 @@ from tilefoundry.ir.types import AnyLayout, TensorType
 @register_op(category="shape")
 @dataclass(frozen=True, slots=True)
 class Reshape(Op):
-    """`x` under `new_shape`, which has as many elements. A view: nothing moves.
+    """`x` under `new_shape`, which has as many elements; one extent may be -1, for what is left. A view: nothing moves.
 
-    A shard layout is carried where every mode stays whole under the new shape; a plain layout where the new axes can be
-    stepped through with constant strides.
+    Placement: a shard layout is carried where each split mode stays whole under the new shape, or a mode that is longer
+    than its mesh axes divides evenly behind them; what is not split may be factored in any way. A plain layout is
+    carried where the new axes can be stepped through with constant strides. Partial: carried.
     """
 
     x: ClassVar[ParamDef] = ParamDef()
@@ -47,14 +50,33 @@ class Reshape(Op):
     def type_rule(self, ctx: TypeContext, x: Expr | int) -> TensorType:  # type: ignore[override]
         """`new_shape`, with the placement carried."""
         t = tensor_operand(ctx, "x", x)
-        if any(isinstance(d, int) and d < 0 for d in self.new_shape):
-            ctx.error(f"extents must not be negative, got {format_int_tuple(self.new_shape)}", "write every extent")
-        have, want = dim_product(t.shape), dim_product(self.new_shape)
+        shape = self._complete(ctx, t)
+        if any(isinstance(d, int) and d < 0 for d in shape):
+            ctx.error(
+                f"extents must not be negative, got {format_int_tuple(self.new_shape)}", "-1 may stand for one extent"
+            )
+        have, want = dim_product(t.shape), dim_product(shape)
         if not dim_equal(have, want):
             proven = isinstance(have, int) and isinstance(want, int)
             verb = "does not have" if proven else "cannot be proven to have"
-            ctx.error(f"{format_int_tuple(self.new_shape)} {verb} as many elements as {format_int_tuple(t.shape)}")
-        return TensorType(self.new_shape, t.dtype, _viewed(ctx, t, self.new_shape), t.storage)
+            ctx.error(
+                f"{format_int_tuple(self.new_shape)} {verb} as many elements as {format_int_tuple(t.shape)}",
+                "write extents whose product is the same, or -1 for one of them",
+            )
+        return TensorType(shape, t.dtype, _viewed(ctx, t, shape), t.storage)
+
+    def _complete(self, ctx: TypeContext, t: TensorType) -> tuple[Dim, ...]:
+        """The new shape with the extent that -1 stands for."""
+        if self.new_shape.count(-1) != 1:
+            return self.new_shape
+        have, rest = dim_product(t.shape), dim_product(d for d in self.new_shape if d != -1)
+        if rest == 0 or dim_mod(have, rest) != 0:
+            ctx.error(
+                f"-1 in {format_int_tuple(self.new_shape)} stands for no one extent: {format_dim(have)} elements "
+                f"over {format_dim(rest)}",
+                "write every extent",
+            )
+        return tuple(dim_floordiv(have, rest) if d == -1 else d for d in self.new_shape)
 
 
 def _viewed(ctx: TypeContext, t: TensorType, shape: Sequence[Dim]) -> AnyLayout | None:
@@ -62,7 +84,7 @@ def _viewed(ctx: TypeContext, t: TensorType, shape: Sequence[Dim]) -> AnyLayout 
     if layout is None or tuple(shape) == t.shape:
         return layout
     if isinstance(layout, ShardLayout):
-        carried = _regrouped(layout, shape)
+        carried = _regrouped(layout, shape) or refactored(layout, shape)
         if carried is None:
             ctx.error(
                 f"modes {format_int_tuple(layout.layout.shape)} of the operand do not stay whole under "

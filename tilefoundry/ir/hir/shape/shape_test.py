@@ -63,6 +63,14 @@ def test_what_is_no_permutation_is_refused(perm):
 
 
 @pytest.mark.parametrize(
+    ("shape", "new", "result"),
+    [((64, 32), (-1,), (2048,)), ((N, 4), (2, -1, 2), (2, N, 2)), ((N, 4), (N, -1), (N, 4)), ((0, 4), (-1, 4), (0, 4))],
+)
+def test_reshape_works_out_one_extent(shape, new, result):
+    assert call(Reshape(new), var(shape)).type == var(result).type
+
+
+@pytest.mark.parametrize(
     ("shape", "new"), [((64, 32), (2048,)), ((N, 4), (N * 4,)), ((4,), (4, 1)), ((), (1,)), ((0, 3), (7, 0))]
 )
 def test_reshape_of_open_layouts(shape, new):
@@ -94,8 +102,61 @@ def test_reshape_carries_placements_whose_modes_stay_whole():
         call(Reshape((16, 4)), placed((64,), 8, Placed(8, (GROUP,))))
 
 
+@pytest.mark.parametrize(
+    ("entries", "shape", "new", "modes", "splits"),
+    [
+        ((Placed(8, (GROUP,)), 8), (64,), (16, 4), (8, 2, 4), {1: 0}),
+        ((Placed(8, (GROUP,)), 8), (64,), (8, 2, 2, 2), (8, 2, 2, 2), {1: 0}),
+        ((4, 6, Placed(8, (GROUP,))), (4, 48), (2, 96), (2, 2, 6, 8), {1: 3}),
+        ((6, Placed(4, (W,)), Placed(4, (QUAD,)), 2), (6, 32), (2, 3, 4, 8), (2, 3, 4, 4, 2), {0: 2, 2: 3}),
+        ((Placed(4, (W,)), 1, 6), (4, 6), (2, 1, 12), None, {}),
+        ((8, Placed(8, (GROUP,))), (64,), (4, 16), (4, 2, 8), {1: 2}),
+    ],
+)
+def test_reshape_cuts_what_is_not_split(entries, shape, new, modes, splits):
+    x = placed(shape, *entries)
+    if modes is None:
+        with pytest.raises(VerifyError, match="do not stay whole"):
+            call(Reshape(new), x)
+        return
+    result = call(Reshape(new), x).type
+    attrs = tuple(Split(splits[axis]) if axis in splits else Broadcast() for axis in range(3))
+    assert (result.shape, result.layout.shape, result.layout.attrs) == (new, modes, attrs)
+    assert result.layout.layout.strides == per_unit_strides(result.layout)
+    assert call(Reshape(shape), Var("x", result)).type.layout.attrs != ()
+
+
+def test_reshape_of_a_mode_longer_than_its_mesh_axis():
+    """One split that divides evenly: units hold neighbouring elements, and go with the outer axis."""
+    layout = ShardLayout(Layout((64,), (0,)), (Broadcast(), Split(0), Broadcast()), THREADS)
+    x = var((64,), "f32", "rmem", with_strides(layout, per_unit_strides(layout)))
+    rows = call(Reshape((16, 4)), x).type.layout
+    assert (rows.shape, rows.attrs) == ((8, 2, 4), (Broadcast(), Split(0), Broadcast()))
+    assert rows.layout.strides == (0, 4, 1)
+    for new in ((4, 16), (2, 32)):
+        with pytest.raises(VerifyError, match="do not stay whole"):
+            call(Reshape(new), x)
+    padded = var((64,), "f32", "smem", with_strides(layout, (3,)))
+    with pytest.raises(VerifyError, match="do not stay whole"):
+        call(Reshape((16, 4)), padded)
+
+
+def test_reshape_keeps_explicit_strides():
+    fragment = ShardLayout(Layout((4, 8, 6), (100, 8, 1)), (Split(0), Broadcast(), Broadcast()), THREADS)
+    rows = call(Reshape((4, 4, 12)), var((4, 48), "f32", "smem", fragment)).type.layout
+    assert rows.layout == Layout((4, 4, 2, 6), (100, 16, 8, 1))
+
+
 def test_reshape_needs_as_many_elements():
-    for new, words in (((63,), "does not have as many"), ((N,), "cannot be proven"), ((-1,), "negative")):
+    for new, words in (
+        ((63,), "does not have as many"),
+        ((N,), "cannot be proven"),
+        ((-1, -1), "negative"),
+        ((-2,), "negative"),
+        ((-1, 5), "stands for no one extent: 64 elements over 5"),
+        ((-1, 0), "stands for no one extent"),
+        ((-1, N), "stands for no one extent"),
+    ):
         with pytest.raises(VerifyError, match=words):
             call(Reshape(new), var((64,)))
     with pytest.raises(TypeError):

@@ -13,7 +13,8 @@ from tilefoundry.ir.dims.arith import dim_add, dim_mul
 from tilefoundry.ir.dims.normal_form import dim_equal
 from tilefoundry.ir.dims.ops import Dim
 from tilefoundry.ir.hir.common import tensor_operand
-from tilefoundry.ir.hir.propagate import fresh_strides
+from tilefoundry.ir.hir.derive import known_placement
+from tilefoundry.ir.hir.fresh import fresh_strides
 from tilefoundry.ir.hir.shape.window import check_window, window_boundary, window_sizes, window_starts
 from tilefoundry.ir.shard import Broadcast, ComposedLayout, Layout, ShardLayout, Split, format_int_tuple, group_modes
 from tilefoundry.ir.types import AnyLayout, TensorType
@@ -23,6 +24,8 @@ from tilefoundry.ir.types import AnyLayout, TensorType
 @dataclass(frozen=True, slots=True)
 class Slice(Op):
     """The window of `x` from `starts` with these `sizes`, every ``strides[k]``-th element.
+
+    Placement: whole axes carry their splits; an axis that is split cannot be narrowed. Partial: carried.
 
     Attributes:
         sizes: one for each axis of `x`.
@@ -102,6 +105,8 @@ class Slice(Op):
         moved: dict[int, int] = {}
         for axis, group in enumerate(groups):
             whole = starts[axis] == 0 and self.strides[axis] == 1 and dim_equal(self.sizes[axis], t.shape[axis])
+            if not whole:
+                known_placement("x", t)
             if not whole and any(sl.splitters(k) for k in group):
                 ctx.error(f"axis {axis} is split over the mesh and cannot be narrowed", "tf.reshard it first")
             if whole and axis not in self.drop:

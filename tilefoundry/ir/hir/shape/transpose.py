@@ -16,7 +16,10 @@ from tilefoundry.ir.types import AnyLayout, TensorType
 @register_op(category="shape")
 @dataclass(frozen=True, slots=True)
 class Transpose(Op):
-    """Result axis k is axis ``perm[k]`` of `x`. Shape and strides are permuted; nothing moves."""
+    """Result axis k is axis ``perm[k]`` of `x`. Shape and strides are permuted; nothing moves.
+
+    Placement: splits go with their axes. Partial: carried.
+    """
 
     x: ClassVar[ParamDef] = ParamDef()
     perm: tuple[int, ...]

@@ -9,7 +9,7 @@ from tilefoundry.ir.core.expr import Expr
 from tilefoundry.ir.core.op import Op, ParamDef, TypeContext, register_op
 from tilefoundry.ir.dims.arith import dim_product
 from tilefoundry.ir.hir.common import tensor_operand
-from tilefoundry.ir.hir.propagate import fresh_plain
+from tilefoundry.ir.hir.fresh import fresh_plain
 from tilefoundry.ir.shard import Dynamic, Layout, ShardLayout, format_int_tuple, group_modes, shard_layout_local_shape
 from tilefoundry.ir.types import TensorType
 

@@ -12,7 +12,7 @@ from tilefoundry.ir.dims.arith import dim_product
 from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.dims.normal_form import dim_equal
 from tilefoundry.ir.hir.common import tensor_operand
-from tilefoundry.ir.hir.propagate import fresh_plain
+from tilefoundry.ir.hir.fresh import fresh_plain
 from tilefoundry.ir.shard import (
     Layout,
     Partial,

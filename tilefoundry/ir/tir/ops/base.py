@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tilefoundry.ir.core.op import Op
+from tilefoundry.ir.core.expr import Expr
+from tilefoundry.ir.core.op import Op, TypeContext
+from tilefoundry.ir.core.type import Type, UnitType
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,3 +27,11 @@ class EffectOp(Op):
     writes: ClassVar[tuple[int, ...]] = ()
     collective: ClassVar[bool] = False
     barrier: ClassVar[bool] = False
+
+    def type_rule(self, ctx: TypeContext, *args: Expr) -> Type:
+        """Checks the operands (`check`); an effect has no value."""
+        self.check(ctx, *args)
+        return UnitType()
+
+    def check(self, ctx: TypeContext, *args: Expr) -> None:
+        """Refuses operands that do not fit, by `ctx.error`. An op without operands has nothing to check."""

@@ -48,7 +48,7 @@ def _accumulate(ctx: Lowering, call: Call, addend: Expr, product: Expr) -> Value
         return dst
     factors = ctx.lower(product.args[0])  # type: ignore[arg-type]  # a MatMul call, see _placed_product
     ctx.emit(tir.Copy(), operand(ctx, call, addend, dst), dst)
-    ctx.emit(tir.Mma(), factors.lhs, factors.rhs, dst)  # type: ignore[union-attr]  # MatMul lowers to a Product
+    ctx.emit(tir.Mma(), dst, factors.lhs, factors.rhs)  # type: ignore[union-attr]  # MatMul lowers to a Product
     return dst
 
 

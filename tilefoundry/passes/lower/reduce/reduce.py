@@ -19,6 +19,9 @@ from tilefoundry.passes.modes import crosses_warps, uncombinable
 def lower_reduce(ctx: Lowering, call: Call) -> Value:
     op = call.target
     assert isinstance(op, Reduce)
+    if not op.keepdim and tensor_type(call).shape:  # the effect keeps the axes; without them it is a view
+        kept = Call(Reduce(op.axes, True, op.kind), call.args, metadata=call.metadata)
+        return ctx.view(ctx.fragment(kept), tensor_type(call))
     src = ctx.fragment(call.args[0], call)  # type: ignore[arg-type]  # a tensor: not an int
     src_type = tensor_type(src)
     axes = normalize_axes(op.axes, len(src_type.shape))
@@ -28,9 +31,9 @@ def lower_reduce(ctx: Lowering, call: Call) -> Value:
         ctx.refuse(call, problem[0], remedy=problem[1])
     dst = ctx.result(call, op.kind.name.lower())
     if crosses_warps(src_type, axes):
-        ctx.emit(tir.Reduce(op.kind, axes), src, dst, ctx.alloc("workspace", _workspace_type(tensor_type(dst))))
+        ctx.emit(tir.Reduce(axes, op.kind), src, dst, ctx.alloc("workspace", _workspace_type(tensor_type(dst))))
     else:
-        ctx.emit(tir.Reduce(op.kind, axes), src, dst)
+        ctx.emit(tir.Reduce(axes, op.kind), src, dst)
     return dst
 
 

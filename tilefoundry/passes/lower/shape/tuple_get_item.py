@@ -1,11 +1,12 @@
-"""TupleGetItem: one of the values that a loop carries."""
+"""TupleGetItem: one of the values that a loop carries, or one part of a tensor."""
 
 from __future__ import annotations
 
 from tilefoundry.ir.core.expr import Call, Tuple
-from tilefoundry.ir.hir import GridRegionExpr, TupleGetItem
+from tilefoundry.ir.hir import GridRegionExpr, SplitParts, TupleGetItem
 from tilefoundry.passes.lower.context import Lowering
 from tilefoundry.passes.lower.registry import lowers
+from tilefoundry.passes.lower.shape.split import lower_part
 from tilefoundry.passes.lower.values import Value
 
 
@@ -16,6 +17,8 @@ def lower_tuple_get_item(ctx: Lowering, call: Call) -> Value:
     match source:
         case GridRegionExpr():
             return ctx.carried(source)[call.target.index]
+        case Call(target=SplitParts()):
+            return lower_part(ctx, source, call.target.index)
         case Tuple(elements=elements):
             return ctx.lower(elements[call.target.index])  # type: ignore[arg-type]  # tensors: not ints
-    ctx.refuse(call, "expected the values that a loop carries")
+    ctx.refuse(call, "expected the values that a loop carries, or the parts of a tensor")

@@ -73,7 +73,7 @@ def _multiply(ctx: Lowering, lhs: Var, rhs: Var, dst: Var) -> None:
     narrow = type_.dtype.is_float and type_.dtype.bits < 32
     acc = ctx.alloc("acc", replace(type_, dtype=DType.f32)) if narrow else dst
     ctx.emit(tir.Fill(0), acc)
-    ctx.emit(tir.Mma(), lhs, rhs, acc)
+    ctx.emit(tir.Mma(), acc, lhs, rhs)
     if narrow:
         ctx.emit(tir.Cast(), acc, dst)
 

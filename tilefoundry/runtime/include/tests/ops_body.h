@@ -215,6 +215,7 @@ TILEFOUNDRY_DEVICE void check_unaries(Recorder& record) {
   check_unary<T>(op::exp2{}, true, record);
   check_unary<T>(op::log{}, false, record);
   check_unary<T>(op::log2{}, false, record);
+  check_unary<T>(op::log1p{}, false, record);
   check_unary<T>(op::sqrt{}, false, record);
   check_unary<T>(op::rsqrt{}, false, record);
   check_unary<T>(op::square{}, true, record);

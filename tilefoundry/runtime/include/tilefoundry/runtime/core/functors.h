@@ -73,6 +73,7 @@ TILEFOUNDRY_BINARY_OP(gt, a > b)
 TILEFOUNDRY_BINARY_OP(ge, a >= b)
 TILEFOUNDRY_BINARY_OP(logical_and, a&& b)
 TILEFOUNDRY_BINARY_OP(logical_or, a || b)
+TILEFOUNDRY_BINARY_OP(pow, std::pow(a, b))
 #undef TILEFOUNDRY_BINARY_OP
 
 struct div {
@@ -153,6 +154,7 @@ TILEFOUNDRY_UNARY_OP(exp, std::exp(x))
 TILEFOUNDRY_UNARY_OP(exp2, std::exp2(x))
 TILEFOUNDRY_UNARY_OP(log, std::log(x))
 TILEFOUNDRY_UNARY_OP(log2, std::log2(x))
+TILEFOUNDRY_UNARY_OP(log1p, std::log1p(x))
 TILEFOUNDRY_UNARY_OP(sqrt, std::sqrt(x))
 TILEFOUNDRY_UNARY_OP(rsqrt, T(1) / std::sqrt(x))
 TILEFOUNDRY_UNARY_OP(sin, std::sin(x))
@@ -162,6 +164,8 @@ TILEFOUNDRY_UNARY_OP(erf, std::erf(x))
 TILEFOUNDRY_UNARY_OP(sigmoid, T(1) / (T(1) + std::exp(-x)))
 TILEFOUNDRY_UNARY_OP(ceil, std::ceil(x))
 TILEFOUNDRY_UNARY_OP(floor, std::floor(x))
+TILEFOUNDRY_UNARY_OP(isnan, std::isnan(x))
+TILEFOUNDRY_UNARY_OP(isinf, std::isinf(x))
 #undef TILEFOUNDRY_UNARY_OP
 
 struct neg {

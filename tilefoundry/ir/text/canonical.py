@@ -1,7 +1,6 @@
-"""Functions as text: one statement a line, each value named once, loops as blocks.
+"""The canonical rendering: one statement a line, each value numbered once, loops as blocks. It has a form for all IR.
 
-A value stands before the innermost loop that it does not depend on, so the text follows from the DAG alone. Statements
-of TIR, which are frozen dataclasses that hold expressions, are printed by their fields.
+Statements of TIR, which are frozen dataclasses that hold expressions, are printed by their fields.
 """
 
 from __future__ import annotations
@@ -12,24 +11,21 @@ from collections.abc import Iterable
 from tilefoundry.ir.core.child import ChildEntry
 from tilefoundry.ir.core.expr import Call, Constant, Expr, Tuple, Var
 from tilefoundry.ir.core.function import Function
-from tilefoundry.ir.core.metadata import (
-    BindingMetadata,
-    ExecutionDomainMetadata,
-    IRMetadata,
-    SourceSpanMetadata,
-)
+from tilefoundry.ir.core.metadata import BindingMetadata, ExecutionDomainMetadata, IRMetadata
 from tilefoundry.ir.core.op import Op
-from tilefoundry.ir.core.origin import SpecializationMetadata
 from tilefoundry.ir.dims.dim_var import DimVar
-from tilefoundry.ir.dims.ops import DimOp
 from tilefoundry.ir.hir.grid_region import GridRegionExpr
 from tilefoundry.ir.text.values import ValuePrinter
+from tilefoundry.ir.text.walk import Walk, inside_of, is_dim, is_inline, notes_of
 from tilefoundry.ir.tir.items import unfold
+from tilefoundry.ir.tir.prim_func import PrimFunction
 from tilefoundry.ir.tir.stmt import Stmt
-from tilefoundry.ir.traverse import FreeVars, free_variables, post_order
+from tilefoundry.ir.tir.symbols import ShapeOf, SymbolRef
+from tilefoundry.ir.traverse import FreeVars
+from tilefoundry.target import Target
 
 
-class StatementPrinter:
+class CanonicalPrinter(Walk):
     """Prints functions into `lines`.
 
     Args:
@@ -64,7 +60,7 @@ class StatementPrinter:
 
     def reference(self, expr: Expr) -> str:
         """How other text refers to an expression; printed first where that has not been done."""
-        if isinstance(expr, (Constant, DimVar)) or _is_dim(expr):
+        if isinstance(expr, (Constant, DimVar, ShapeOf, SymbolRef)) or is_dim(expr):
             return self._inline(expr)
         if id(expr) not in self._names:
             self.block((expr,))
@@ -73,6 +69,10 @@ class StatementPrinter:
     def _inline(self, expr: Expr) -> str:
         if isinstance(expr, Constant):
             return f"Constant({expr.value!r}, {self.values.type(expr.type)})"
+        if isinstance(expr, ShapeOf):
+            return f"ShapeOf({self.reference(expr.param)}, {expr.axis})"
+        if isinstance(expr, SymbolRef):
+            return f"SymbolRef({self.values.value((expr.name, *expr.nested))})"
         return self.values.dim(expr)
 
     def operand(self, operand: Expr | int) -> str:
@@ -90,21 +90,12 @@ class StatementPrinter:
         """Adds a line at the current depth."""
         self.lines.append("  " * self._depth + text)
 
-    def block(self, roots: Iterable[Expr], bound: frozenset[Var] | None = None, free: FreeVars | None = None) -> None:
-        """Prints what `roots` need and can be printed where only `bound` Vars are known (None: all)."""
-        roots = tuple(roots)
-        known = free if free is not None else free_variables(*roots)
-        for expr in post_order(*roots):
-            if id(expr) in self._names or isinstance(expr, (Constant, DimVar, Tuple)) or _is_dim(expr):
-                continue
-            if bound is not None and not known[id(expr)] <= bound:
-                continue
-            if isinstance(expr, GridRegionExpr):
-                self._loop(expr, known[id(expr)] if bound is None else bound, known)
-            else:
-                self._assign(expr)
+    def stands_alone(self, expr: Expr) -> bool:
+        """Every value that is not printed yet, but what is inline."""
+        return id(expr) not in self._names and not is_inline(expr)
 
-    def _assign(self, expr: Expr) -> None:
+    def assignment(self, expr: Expr) -> None:
+        """``%n = ... : type``"""
         match expr:
             case Call(target, args):
                 text = f"{self._target(target)}({', '.join(map(self.operand, args))})"
@@ -123,7 +114,8 @@ class StatementPrinter:
         attributes = ", ".join(f"{name}={self.values.value(value)}" for name, value in target.attributes())
         return f"{type(target).__name__}[{attributes}]" if attributes else type(target).__name__
 
-    def _loop(self, loop: GridRegionExpr, bound: frozenset[Var], free: FreeVars) -> None:
+    def loop(self, loop: GridRegionExpr, bound: frozenset[Var], free: FreeVars) -> None:
+        """``for %n 'i' in (start, extent, step):``, its carries, its body, what it yields."""
         inits = [self.operand(init) for init in loop.init_args]
         bounds = ", ".join(self.values.dim(d) for d in (loop.start, loop.extent, loop.step))
         spread = f" spread {self.values.value(loop.spread)}" if loop.spread is not None else ""
@@ -132,19 +124,17 @@ class StatementPrinter:
         self._depth += 1
         for var, init in zip(loop.carried_args, inits, strict=True):
             self.line(f"carry {self.name(var)} {var.name!r} = {init} : {self.values.type(var.type)}")
-        inside = (*loop.yield_values, *(() if loop.body is None else (loop.body,)))
+        inside = inside_of(loop)
         self.block(inside, bound | {loop.induction_var, *loop.carried_args}, free)
         self.line(f"yield {', '.join(map(self.operand, inside))}")
         self._depth -= 1
         self.line(f"{self.name(loop)} = end : {self.values.type(loop.type)}")
 
     def _notes(self, metadata: Iterable[IRMetadata]) -> str:
-        """The records that are part of a program's identity: names, mesh scopes, constraints; never its source."""
+        """Names, mesh scopes, constraints."""
         notes: list[str] = []
-        for record in sorted(metadata, key=lambda m: type(m).__name__):
+        for record in notes_of(metadata):
             match record:
-                case SourceSpanMetadata() | SpecializationMetadata():
-                    pass
                 case BindingMetadata(name):
                     notes.append(f" as {name!r}")
                 case ExecutionDomainMetadata(scopes):
@@ -183,19 +173,24 @@ class StatementPrinter:
         self._names = around
 
     def definition(self, definition: object) -> None:
-        """Prints a kernel, or a statement of one, by the fields of its dataclass."""
+        """Prints a kernel, or a statement of one, by the fields of its dataclass; a kernel has names of its own."""
         if isinstance(definition, Function):
             self.function(definition)
             return
         if not dataclasses.is_dataclass(definition) or isinstance(definition, type):
             self.line(self.values.value(definition))
             return
+        around = self._names
+        if isinstance(definition, PrimFunction):
+            self._names = {}
         self.line(f"{type(definition).__name__}:")
         self._depth += 1
         for f in dataclasses.fields(definition):
             if f.compare:
                 self._field(f.name, getattr(definition, f.name))
         self._depth -= 1
+        if isinstance(definition, PrimFunction):
+            self._names = around
 
     def _field(self, name: str, value: object) -> None:
         parts = value if isinstance(value, tuple) else (value,)
@@ -203,6 +198,8 @@ class StatementPrinter:
             parts = tuple(unfold(value))  # bindings side by side, not one in another
         if isinstance(value, Op):
             self.line(f"{name} = {self._target(value)}")
+        elif isinstance(value, Target):  # of a kernel or host function; the Module's own is no part of its text
+            self.line(f"{name} = {value.canonical_text()}")
         elif all(isinstance(p, Expr) or type(p) is int for p in parts):
             # operands that are new here are printed first, on lines of their own
             self.line(f"{name} = ({', '.join([self.operand(p) for p in parts])})")
@@ -214,10 +211,6 @@ class StatementPrinter:
             self._depth -= 1
         else:
             self.line(f"{name} = {self.values.value(value)}")
-
-
-def _is_dim(expr: Expr) -> bool:
-    return isinstance(expr, Call) and isinstance(expr.target, DimOp)
 
 
 def _is_statement(value: object) -> bool:

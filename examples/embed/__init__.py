@@ -1,0 +1,1 @@
+"""Sentence embeddings and semantic search: the whole encoder of all-MiniLM-L6-v2."""

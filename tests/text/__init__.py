@@ -1,0 +1,1 @@
+"""Programs as text, printed and read back."""

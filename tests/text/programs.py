@@ -1,0 +1,401 @@
+"""Programs that are hard to print: what is said of them is in `round_trip_test`."""
+
+PRELUDE = """\
+import math
+from tilefoundry import func, intrinsic, module, prim_func
+from tilefoundry.dsl import *
+from tilefoundry.dsl.storage import gmem, rmem, smem
+from tilefoundry.ir.types import StorageKind, TensorType
+from tilefoundry.target import CpuTarget, CudaTarget
+M, N = DimVar("M", 1, 1 << 20), DimVar("N", 1, 1 << 20)
+"""
+
+PROGRAMS = {
+    "mesh coordinates": """\
+@func(topologies=(Topology("cta", 3), Topology("thread", 8)))
+def f(x: Tensor[(6, 5), "f32"]) -> Tensor[(6, 5), "f32"]:
+    with Mesh(("cta",), (3,), ("c",)) as c:
+        first = c.c * 2 + 1
+        with Mesh(("thread",), (2, 4), ("h", "l")) as m:
+            odd = (m.h + c.c) % 2 == 1
+            row = x[(first + m.h * 3) % 6, :] * tf.cast(c.c, "f32") + x[m.h, :]
+            for i in range(m.h, c.c + 1):
+                row = row + x[m.h : m.h + 1, i]
+            row = tf.where(odd, row, -row)
+        out = tf.zeros(Tensor[(6, 5), "f32"])
+        return tf.insert_slice(tf.insert_slice(out, row, (c.c, 0)), row, (first, 0))
+""",
+    "same names": """\
+@func
+def f(x: Tensor[(8,), "f32"], y: Tensor[(8,), "f32"]) -> Tensor[(8,), "f32"]:
+    a = tf.exp(x)
+    b = a
+    a = tf.log(x)
+    a = a + b
+    x = a * y
+    return x - y
+""",
+    "python names": """\
+@func
+def tf_(
+    range: Tensor[(8,), "f32"], tf1: Tensor[(8,), "f32"], Tensor1: Tensor[(8,), "f32"], float: Tensor[(8,), "f32"]
+) -> Tensor[(8,), "f32"]:
+    max = range + tf1
+    min = max * math.inf
+    tile1 = min + math.nan
+    return tile1 + Tensor1 * float
+""",
+    "members called as what is imported": """\
+import tilefoundry.dsl as d
+S = DimVar("func", 1, 9)
+@module(entry="Mesh")
+class N:
+    @func
+    def Mesh(tf: d.Tensor[(S,), "f32"]) -> d.Tensor[(S,), "f32"]:
+        Tensor = d.tf.exp(tf)
+        float = Tensor * math.inf
+        return float
+    @func
+    def Tensor(range: d.Tensor[(N, S), "f32"]) -> d.Tensor[(N, S), "f32"]:
+        for DimVar in d.tile(S, 1):
+            range = range + range
+        return range
+    @func
+    def module(x: d.Tensor[(N,), "f32"]) -> d.Tensor[(N,), "f32"]:
+        return x
+    @func
+    def func(x: d.Tensor[(N,), "f32"]) -> d.Tensor[(N,), "f32"]:
+        with d.Mesh((Topology("thread", 32),), (32,), ("t",)) as thread:
+            return x
+""",
+    "helpers": """\
+@func
+def g(x: Tensor[(8, 64), "f32"]) -> Tensor[(8, 64), "f32"]:
+    t = tf.exp(x)
+    return t * t
+@func
+def f(x: Tensor[(8, 64), "f32"]) -> Tensor[(8, 64), "f32"]:
+    t = g(x)
+    u = g(t)
+    return g(u) + t
+""",
+    "helper in mesh": """\
+@func
+def g(x: Tensor[(64,), "f32"]) -> Tensor[(64,), "f32"]:
+    t = tf.exp(x)
+    return t * t
+@func
+def f(x: Tensor[(8, 64), "f32"]) -> Tensor[(8, 64), "f32"]:
+    with Mesh((Topology("cta", 4),), (4,), ("c",)) as cta, Mesh((Topology("thread", 32),), (32,), ("t",)) as t:
+        y = tf.zeros(Tensor[(8, 64), "f32"])
+        for i in range(8) @ cta.c:
+            r = tf.reshard(x[i], (32 @ t.t, 2), "rmem")
+            y = tf.insert_slice(y, g(r), (i, 0))
+    return y
+""",
+    "helper with loop": """\
+@func
+def g(x: Tensor[(8, 64), "f32"]) -> Tensor[(64,), "f32"]:
+    acc = tf.zeros(Tensor[(64,), "f32"])
+    for i in range(8):
+        acc = acc + x[i]
+    return acc
+@func
+def f(x: Tensor[(4, 8, 64), "f32"]) -> Tensor[(64,), "f32"]:
+    acc = tf.zeros(Tensor[(64,), "f32"])
+    for i in range(4):
+        acc = acc + g(x[i])
+    return acc
+""",
+    "loops": """\
+@func
+def f(x: Tensor[(M, 64), "f32"]) -> tuple[Tensor[(64,), "f32"], Tensor[(64,), "f32"]]:
+    a = x[0]
+    b = x[1]
+    c = a
+    for i in range(2, 10, 3):
+        t = tf.exp(a)
+        a = b + x[i]
+        b = t
+        for j in range(i):
+            t = tf.log(x[j])
+            a = a + t
+        a = a + t
+    return a + c, b
+""",
+    "tiles": """\
+@func
+def f(x: Tensor[(M, N), "f32"]) -> Tensor[(M, N), "f32"]:
+    y = tf.zeros(Tensor[(M, N), "f32"])
+    for i in tile(M, 8):
+        for j in tile(N, 16):
+            w = x[i, j]
+            w = w + x[i + 3, j - 1]
+            w = w * x[i * 1: i * 1 + 8, 0:16]
+            y = tf.insert_slice(y, w, (i, j))
+            y = tf.insert_slice(y, w[0], (i * 1, j))
+    return y
+""",
+    "split": """\
+@func
+def f(x: Tensor[(8, 64), "f32"]) -> tuple[Tensor[(8, 32), "f32"], Tensor[(8, 32), "f32"]]:
+    a, b = tf.split(x, axis=1, num_splits=2)
+    p = tf.split(x, axis=1, num_splits=2)
+    c, d = p
+    e, unused = p
+    q = (tf.exp(a),)
+    return a + c * d + e + q[0] * q[0], -b - -d
+""",
+    "subscripts": """\
+@func
+def f(x: Tensor[(8, 64, N), "f32"], k: Tensor[(), "i64"]) -> Tensor[(3, 16, N), "f32"]:
+    a = x[1:6:2, :32:2]
+    b = x[-7:-2, 1:32:2, :N]
+    return a + b[0:5:2] + x[0, 0, 0] + x[5:, 48:]
+""",
+    "scalars": """\
+@func
+def f(
+    x: Tensor[(8,), "bf16"], n: Tensor[(8,), "i32"], b: Tensor[(8,), "bool"], h: Tensor[(8,), "f64"]
+) -> tuple[Tensor[(8,), "bf16"], Tensor[(8,), "f64"]]:
+    y = x * -0.0 + 0.1 - 1e-300 + (-math.inf)
+    z = tf.where(b and True, y, -3.5)
+    m = n * -3 // 2 % 5
+    w = tf.where((m < 3) == b, z, z + 1.0)
+    v = tf.where(not b or (m >= -3), w, tf.add(1.0, 2.0) if False else w)
+    return -v, h * 1e308 + float("nan")
+""",
+    "index operand": """\
+@func
+def f(x: Tensor[(N,), "i64"]) -> Tensor[(N,), "i64"]:
+    y = x
+    for i in range(N // 2 + 1):
+        y = y + i * 2 + tf.add(i, N)
+    return y
+""",
+    "constraint": """\
+@func
+def f(x: Tensor[(8, 64), "f32"]) -> Tensor[(8, 64), "f32"]:
+    with Mesh((Topology("thread", 32),), (32,), ("t",)) as t:
+        y: where(layout=(8, 32 @ t.t, 2), storage="rmem", mesh=t) = tf.exp(x)
+    z: where(layout=Layout((8, 64), (64, 1))) = y + y
+    return z
+""",
+    "partial": """\
+@func
+def f(x: Tensor[(8, 64), "f32"], w: Tensor[(64, 8), "f32"]) -> Tensor[(8, 8), "f32"]:
+    with Mesh((Topology("thread", 32),), (4, 8), ("a", "b")) as t:
+        xr = tf.reshard(x, (8, 8 @ t.b, 8), "rmem")
+        wr = tf.reshard(w, (8 @ t.b, 8, 8), "rmem")
+        p = xr @ wr
+        q = tf.reshard(p, ((8, 8), {t.b @ P("sum")}), "rmem")
+        return tf.reshard(q, ((8, 8), (8, 1)), "gmem")
+""",
+    "ex3": """\
+@module(entry="run")
+class Proj:
+    @func
+    def run(x: Tensor[(1, 8), "f32"], w: ConstTensor[(8, 8), "f32"]) -> Tensor[(1, 8), "f32"]:
+        return tf.matmul(x, w)
+    @run.converter("w")
+    def _w(raw_w: Tensor[(8, 8), "f32"]) -> Tensor[(8, 8), "f32"]:
+        return tf.transpose(raw_w, perm=(1, 0))
+
+@module(entry="block", target=CudaTarget("nvidia.h200_sxm"))
+class Block:
+    proj = Proj                                   # child named by the attribute
+    layers = (Proj.renamed("0"), Proj.renamed("class"), Proj.renamed("a.b"))
+
+    @func
+    def block(x: Tensor[(1, 8), "f32"]) -> Tensor[(1, 8), "f32"]:
+        return proj(x) + x + layers[0](x) + layers[2](proj(x))
+    def forward(self, x, steps):                  # plain Python method, shared with the twin
+        for _ in range(steps): x = self.block(x)
+        return x + math.pi
+""",
+    "ex4": """\
+N = DimVar("N", 1, 9)
+@module(entry="f")
+class Disp:
+    @func
+    def f(x: Tensor[(N,), "f32"]) -> Tensor[(N,), "f32"]: pass
+    @f.specialize(DimVarRangePat("N", 1, 5))
+    def small(x: Tensor[(N,), "f32"]) -> Tensor[(N,), "f32"]: return x * x
+    @f.specialize(DimVarRangePat("N", 5, 9))
+    def big(x: Tensor[(N,), "f32"]) -> Tensor[(N,), "f32"]: return x + x
+""",
+    "a function that returns several values": """\
+@func
+def g(x: Tensor[(8, 64), "f32"]) -> tuple[Tensor[(8, 64), "f32"], Tensor[(8, 64), "f32"]]:
+    a, b = tf.exp(x), tf.log(x)
+    for i in range(3):
+        a, b = b, a + b
+    return a, b
+@func
+def f(x: Tensor[(8, 64), "f32"]) -> Tensor[(8, 64), "f32"]:
+    with Mesh((Topology("thread", 32),), (32,), ("t",)) as t:
+        y = x + x
+        for j in range(2):
+            c, d = g(y)
+            for i in range(2):
+                y = y + c * d
+        return y
+""",
+    "levels that nothing declares, and unnamed axes": """\
+@func
+def f(x: Tensor[(8, 64), "f32"]) -> Tensor[(8, 64), "f32"]:
+    with Mesh((Topology("thread", 32),), (32,)) as t:
+        y = tf.reshard(x, (8, 32 @ t, 2), "rmem")
+    with Mesh((Topology("thread", 32),), Layout((8, 4), (1, 8))) as u:
+        z = tf.reshard(x, ShardLayout(Layout((8, 4, 2, 8)), (S(0), S(1)), u), "rmem")
+        z = z + z
+    y = tf.reshard(y, (8, 64), "gmem")
+    with Mesh((Topology("thread", 32),), (32,)) as t:
+        return y + tf.reshard(z, Layout((8, 64), (64, 1)), "gmem")
+""",
+    "a grid that the launch gives": """\
+G = DimVar("G", 1, 1 << 20)
+@module(entry="f", target=CudaTarget("nvidia.h200_sxm"), topologies=(Topology("cta", G), Topology("thread", 32)))
+class Grid:
+    @func
+    def f(x: Tensor[(M, 64), "bf16"], w: ConstTensor[(64,), "f32"]) -> Tensor[(M, 64), "bf16"]:
+        with Mesh(("cta",), (G,), ("c",)) as cta, Mesh(("thread",), (32,), ("t",)) as t:
+            y = tf.zeros(Tensor[(M, 64), "bf16"])
+            for i in tile(M, 4) @ cta.c:
+                r = tf.cast(tf.reshard(x[i], (4, 32 @ t.t, 2), "rmem"), "f32") * tf.reshard(w, (32 @ t.t, 2), "rmem")
+                y = tf.insert_slice(y, tf.cast(r, "bf16"), (i, 0))
+        return y
+    @f.converter("w")
+    def _(raw: Tensor[(8, 8), "f16"], other: Tensor[(64,), "f32"]) -> Tensor[(64,), "f32"]:
+        return tf.cast(tf.reshape(raw, (64,)), "f32") + other
+""",
+    "topologies of children": """\
+@module(entry="f", topologies=())
+class None_:
+    @func
+    def f(x: Tensor[(8,), "f32"]) -> Tensor[(8,), "f32"]:
+        return x
+@module(topologies=(Topology("cta", 4),))
+class Root:
+    a, b = None_, None_
+    c = None_.renamed("x")
+    @func
+    def f(x: Tensor[(8,), "f32"]) -> Tensor[(8,), "f32"]:
+        return a(b(x))
+""",
+}
+
+# Far beyond what one printed expression may nest.
+_MANY = 90
+PROGRAMS["deep expressions"] = f"""\\
+@func
+def f(x: Tensor[(8,), "f32"]) -> Tensor[(8,), "f32"]:
+    for i in range(2):
+        x = {" + ".join(["tf.exp(x)"] * _MANY)}
+    return {"-(" * _MANY}x{")" * _MANY}
+"""
+
+KERNELS = {
+    "ex5": """\
+@prim_func(target=CudaTarget("nvidia.h200_sxm"))
+def dev(a: Tensor[(4, 32), "f32"], o: Tensor[(4, 32), "f32"]):
+    with Mesh((Topology("thread", 128),), Layout((4, 32), (32, 1))) as m:
+        SL = ShardLayout(layout=Layout(shape=(4, 32), strides=(32, 1)), attrs=(Split(0), Split(1)), mesh=m)
+        va = T.tensor_view(a, layout=SL)
+        vo = T.tensor_view(o, layout=SL)
+        r = T.alloc_tensor(TensorType((4, 32), DType.f32, SL, StorageKind.RMEM))
+        T.copy(va, r)
+        T.binary(r, r, r, kind=BinaryKind.MUL)
+        T.sync(m)
+        T.copy(r, vo)
+@prim_func(target=CpuTarget())
+def host(a: Tensor[(4, 32), "f32"], o: Tensor[(4, 32), "f32"]):
+    launch(dev, a, o, grid=(1, 1, 1), block=(128, 1, 1))
+@module(entry="host")
+class Both:
+    dev = dev
+    host = host
+""",
+    "statements": """\
+@prim_func
+def k(a: Tensor[(4,), "i32"], o: Tensor[(4,), "i32"], output_count: Tensor[(), "i32"]):
+    n = T.alloc_tensor(Tensor[(), "i32", "rmem"])
+    T.fill(n, 0)
+    limit = output_count * 2
+    old = limit
+    limit = limit + 1
+    while n < limit:
+        T.binary(n, 1, n, kind=BinaryKind.ADD)
+        if n == 7 and limit > 8 and not (old >= n):
+            return
+        elif n != -1:
+            T.copy(a, o)
+        else:
+            pass
+    for i in range(limit):
+        j = i + 1
+        for k in range(j, 2 * limit, j):
+            T.fill(n, -3)
+        if tf.cast(j, "f32") * 0.5 < tf.exp(-1.0):
+            T.abort("too \\"small\\"")
+""",
+    "views": """\
+@prim_func
+def k(a: Tensor[(64, 32), "bf16"], o: Tensor[(64, 32), "bf16"]):
+    with Mesh((Topology("thread", 128),), Layout((4, 32), (32, 1)), ("w", "l")) as m, m[0:2] as front:
+        tile = T.alloc_tensor(Tensor[(4, 32), "bf16", "smem"])
+        part = T.tensor_view(tile, layout=(4 @ m.w, 32 @ m.l))
+        T.copy(T.tensor_view(a, 0, 0, shape=(4, 32)), T.tensor_view(o, 0, 0, shape=(4, 32)))
+        for i in range(0, 64, 4):
+            window = T.tensor_view(a, i, 0, layout=(4 @ m.w, 32 @ m.l), shape=(4, 32))
+            T.copy_async(window, part)
+            T.cp_async_commit()
+            T.cp_async_wait(n=0)
+            T.sync(m)
+            if m.w < 2:
+                T.copy(T.tensor_view(T.ptr_of(tile), 32, shape=(3, 32)), T.tensor_view(o, i, 0, shape=(3, 32)))
+            T.sync(front)
+""",
+    "extents": """\
+@prim_func
+def k(a: Tensor[(N, 32), "f32"], o: Tensor[(N, 32), "f32"]):
+    for i in range(a.shape[0]):
+        T.fill(o, 1.0)
+    for i in range(o_shape_0 // 2 + 1):
+        T.fill(o, math.nan)
+    for i in range(a.shape[1]):
+        T.fill(o, -0.0)
+""",
+    "a module of kernels": """\
+@intrinsic
+def elsewhere(x):
+    T.fill(x, 0.0)
+@module(entry="host", target=CudaTarget(), topologies=(Topology("cta", 4), Topology("thread", 128)))
+class Kernels:
+    @prim_func(target=CpuTarget())
+    def host(a: Tensor[(4, 32), "f32"], o: Tensor[(4, 32), "f32"]):
+        launch(dev, a, o, grid=4, block=128, dynamic_smem=16)
+    @prim_func(inplace={"o": "a"})
+    def dev(a: Tensor[(4, 32), "f32"], o: Tensor[(4, 32), "f32"]):
+        with Mesh(("cta",), (4,), ("c",)) as c, Mesh(("thread",), (4, 32), ("w", "l")) as t:
+            elsewhere(o)
+            double(o)
+            T.sync(t)
+    @prim_func
+    def double(o: Tensor[(4, 32), "f32"]):
+        T.binary(o, o, o, kind=BinaryKind.ADD)
+""",
+    "dispatch": """\
+R = DimVar("R", 1, 9)
+@prim_func
+def small(a: Tensor[(R, 32), "f32"], o: Tensor[(R, 32), "f32"]):
+    T.fill(o, 1.0)
+@prim_func
+def large(a: Tensor[(R, 32), "f32"], o: Tensor[(R, 32), "f32"]):
+    small(a, o)
+@prim_func
+def f(a: Tensor[(R, 32), "f32"], o: Tensor[(R, 32), "f32"]):
+    T.dispatch("f", a.shape[0], (DimVarRangePat("R", 1, 5), small), (DimVarRangePat("R", 5, 9), large),
+               args=(a, o), otherwise="R is above 8")
+""",
+}

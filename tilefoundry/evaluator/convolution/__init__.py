@@ -1,0 +1,1 @@
+"""Evaluation of the ops of tilefoundry/ir/hir/convolution."""

@@ -1,0 +1,46 @@
+"""Checks of attributes, which fail when the op is made."""
+
+from __future__ import annotations
+
+from tilefoundry.diagnostics import WrongTypeError
+from tilefoundry.ir.core.op import TypeContext
+from tilefoundry.ir.dims.normal_form import normalize_dim
+from tilefoundry.ir.dims.ops import Dim, is_dim_operand
+from tilefoundry.ir.types import BoolDType, DType, IntegerDType
+
+
+def plain_int(op: str, name: str, value: object) -> int:
+    """`value`, which must be a plain int."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise WrongTypeError(f"{op}: {name} must be a plain int, got {value!r}")
+    return value
+
+
+def ints(op: str, name: str, value: object) -> tuple[int, ...]:
+    """A non-empty tuple of plain ints; one int stands for a tuple of it."""
+    items = value if isinstance(value, (tuple, list)) else (value,)
+    if not items or not all(type(item) is int for item in items):
+        raise WrongTypeError(f"{op}: {name} must be an int or a non-empty tuple of ints, got {value!r}")
+    return tuple(items)
+
+
+def extents(op: str, name: str, value: object) -> tuple[Dim, ...]:
+    """A tuple of ints and dims, each in normal form."""
+    if not isinstance(value, (tuple, list)) or not all(is_dim_operand(d) for d in value):
+        raise WrongTypeError(f"{op}: {name} must be a tuple of ints and dims, got {value!r}")
+    return tuple(normalize_dim(d) for d in value)
+
+
+def check_value(ctx: TypeContext, value: bool | int | float, dtype: DType) -> None:
+    """Refuses a number that elements of `dtype` cannot be set to."""
+    if isinstance(dtype, BoolDType):
+        if not isinstance(value, bool):
+            ctx.error(f"{value!r} is no value of bool", "write True or False")
+    elif isinstance(value, bool):
+        ctx.error(f"{value!r} is no value of {dtype}", "write a number")
+    elif isinstance(dtype, IntegerDType):
+        low, high = dtype.range
+        if isinstance(value, float) or not low <= value <= high:
+            ctx.error(f"{value!r} is no value of {dtype}, which holds {low}..{high}")
+    elif dtype is DType.f8e8m0 and not value > 0:
+        ctx.error(f"{value!r} is no value of f8e8m0, which holds powers of two", "write a power of two")

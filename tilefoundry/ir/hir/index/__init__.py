@@ -1,0 +1,1 @@
+"""Ops that read or write elements at positions given by an index tensor or a scalar."""

@@ -1,0 +1,1 @@
+"""Ops that scale a tensor by statistics of its axes."""

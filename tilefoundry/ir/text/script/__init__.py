@@ -1,0 +1,1 @@
+"""The importable rendering: Python source in the surface language."""

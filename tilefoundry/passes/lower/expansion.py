@@ -1,0 +1,114 @@
+"""Ops that are compositions of others: a rule rebuilds the call from primitive ops, which then lower as usual.
+
+The rule of an op states its formula once more, in the type in which the op computes; every call that it makes carries
+the place of the call that it expands, so what cannot be compiled is refused where the author wrote it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tilefoundry.ir import tir
+from tilefoundry.ir.core.expr import Call, Constant, Expr, Var, replace_metadata
+from tilefoundry.ir.core.metadata import BindingMetadata
+from tilefoundry.ir.core.op import Op
+from tilefoundry.ir.hir import Binary, BinaryKind, Cast, Reduce, ReduceKind, Unary, UnaryKind, Where
+from tilefoundry.ir.types import DType, TensorType
+from tilefoundry.passes.lower.context import Lowering, tensor_type
+from tilefoundry.passes.lower.registry import lowers
+from tilefoundry.passes.lower.values import Value
+
+Rule = Callable[["Primitives", Call], Expr]
+
+
+def expands(op: type[Op]) -> Callable[[Rule], Rule]:
+    """Registers the decorated function as what calls of ``op`` stand for."""
+
+    def register(rule: Rule) -> Rule:
+        @lowers(op)
+        def lower(ctx: Lowering, call: Call) -> Value:
+            primitives = Primitives(call)
+            expanded = replace_metadata(rule(primitives, call), *call.metadata)
+            value = ctx.lower(expanded)
+            if isinstance(value, Var) and value.type != call.type:  # the same part, with strides that the author gave
+                dst = ctx.result(call, value.name)
+                ctx.emit(tir.Copy(), ctx.broadcast(call, value, tensor_type(call)), dst)
+                return dst
+            return value
+
+        return rule
+
+    return register
+
+
+class Primitives:
+    """Builds the calls that one call stands for.
+
+    Args:
+        call: what is expanded; its place is that of all that is built.
+    """
+
+    def __init__(self, call: Call) -> None:
+        self._metadata = tuple(m for m in call.metadata if not isinstance(m, BindingMetadata))
+
+    def call(self, op: Op, *args: Expr) -> Call:
+        """A call of any op."""
+        return Call(op, args, metadata=self._metadata)
+
+    def number(self, value: float | int) -> Constant:
+        """A literal, which takes the dtype of the other operand."""
+        dtype = DType.f32 if isinstance(value, float) else DType.i64
+        return Constant(value, TensorType.umat_scalar(dtype), self._metadata)
+
+    def unary(self, kind: UnaryKind, x: Expr) -> Call:
+        """``kind(x)``."""
+        return self.call(Unary(kind), x)
+
+    def binary(self, kind: BinaryKind, lhs: Expr | float, rhs: Expr | float) -> Call:
+        """``kind(lhs, rhs)``, of which one may be a number."""
+        a, b = (x if isinstance(x, Expr) else self.number(x) for x in (lhs, rhs))
+        return self.call(Binary(kind), a, b)
+
+    def add(self, lhs: Expr | float, rhs: Expr | float) -> Call:
+        """``lhs + rhs``."""
+        return self.binary(BinaryKind.ADD, lhs, rhs)
+
+    def sub(self, lhs: Expr | float, rhs: Expr | float) -> Call:
+        """``lhs - rhs``."""
+        return self.binary(BinaryKind.SUB, lhs, rhs)
+
+    def mul(self, lhs: Expr | float, rhs: Expr | float) -> Call:
+        """``lhs * rhs``."""
+        return self.binary(BinaryKind.MUL, lhs, rhs)
+
+    def div(self, lhs: Expr | float, rhs: Expr | float) -> Call:
+        """``lhs / rhs``."""
+        return self.binary(BinaryKind.DIV, lhs, rhs)
+
+    def where(self, condition: Expr, then: Expr, otherwise: Expr) -> Call:
+        """``then`` where the condition holds, else ``otherwise``."""
+        return self.call(Where(), condition, then, otherwise)
+
+    def reduce(self, kind: ReduceKind, x: Expr, axes: tuple[int, ...]) -> Call:
+        """``x`` reduced along axes that stay, with extent 1."""
+        return self.call(Reduce(axes, True, kind), x)
+
+    def cast(self, x: Expr, dtype: DType) -> Expr:
+        """``x`` in another dtype; itself where it has that."""
+        return x if tensor_type(x).dtype is dtype else self.call(Cast(dtype), x)
+
+    def wide(self, x: Expr) -> Expr:
+        """``x`` in the type in which ops compute that round once: f32, or f64 for f64."""
+        return self.cast(x, compute_dtype(tensor_type(x).dtype))
+
+
+def compute_dtype(dtype: DType) -> DType:
+    """f64 for f64, else f32."""
+    return DType.f64 if dtype is DType.f64 else DType.f32
+
+
+def operand(call: Call, index: int = 0) -> Expr:
+    """An operand of a call of an op that takes tensors."""
+    x = call.args[index]
+    assert isinstance(x, Expr)
+    return x

@@ -1,0 +1,35 @@
+"""ArgMax and ArgMin: the least index among the elements that equal the extremum."""
+
+from __future__ import annotations
+
+from tilefoundry.ir.core.expr import Call, Expr
+from tilefoundry.ir.hir import Arange, BinaryKind, Reduce, ReduceKind, Reshape, Reshard
+from tilefoundry.ir.hir.common import normalize_axis
+from tilefoundry.ir.shard import Broadcast, Layout, ShardLayout
+from tilefoundry.ir.types import TensorType, make_tensor_type
+from tilefoundry.passes.lower.context import tensor_type
+from tilefoundry.passes.lower.expansion import Primitives, operand
+
+
+def first_extremum(p: Primitives, call: Call, kind: ReduceKind, axis: int) -> Expr:
+    """Where the extremum along the axis is first reached. NaN counts as one, since the reduction carries it."""
+    x = operand(call)
+    t = tensor_type(x)
+    axis = normalize_axis(axis, t.rank)
+    best = p.reduce(kind, x, (axis,))
+    is_best = p.binary(BinaryKind.EQ, x, best)
+    if t.dtype.is_float:
+        is_best = p.binary(BinaryKind.OR, is_best, p.binary(BinaryKind.NE, x, x))
+    extent = t.shape[axis]
+    place = p.where(is_best, _positions(p, t, axis), p.number(extent) if isinstance(extent, int) else extent)
+    return p.call(Reduce((axis,), False, ReduceKind.MIN), place)
+
+
+def _positions(p: Primitives, t: TensorType, axis: int) -> Expr:
+    """0, 1, 2, ... along the axis, whole on every unit that holds a part of `t`."""
+    shape = tuple(extent if k == axis else 1 for k, extent in enumerate(t.shape))
+    ramp = p.call(Reshape(shape), p.call(Arange(make_tensor_type((t.shape[axis],), "i64"))))
+    if not isinstance(t.layout, ShardLayout):
+        return p.call(Reshard(Layout(shape), t.storage), ramp)
+    mesh = t.layout.mesh
+    return p.call(Reshard(ShardLayout(Layout(shape), (Broadcast(),) * mesh.rank, mesh), t.storage), ramp)

@@ -1,0 +1,1 @@
+"""How fast the evaluator is, and how much memory it takes."""
