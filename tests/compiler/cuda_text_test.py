@@ -27,11 +27,13 @@ def ptx(tmp_path: Path, dim: int, dtype: str) -> str:
 
 @pytest.mark.parametrize("dtype", ["f16", "bf16"])
 @pytest.mark.parametrize("dim", HEAD_DIMS)
-def test_products_of_16_bit_floats_use_tensor_cores(tmp_path: Path, dim: int, dtype: str) -> None:
+def test_products_of_16_bit_floats_use_warpgroup_instructions(tmp_path: Path, dim: int, dtype: str) -> None:
     text = ptx(tmp_path, dim, dtype)
-    found = {match.group(2) for match in TENSOR_CORE.finditer(text)}
-    assert found == {dtype}
-    assert "cp.async" in text and "ldmatrix" in text
+    found = {(match.group(1), match.group(2)) for match in TENSOR_CORE.finditer(text)}
+    assert found == {("wgmma.mma_async", dtype)}
+    assert "cp.async" in text and "ldmatrix" not in text
+    # The softmax's weights are multiplied from registers: four of them and one descriptor.
+    assert re.search(r"wgmma\.mma_async\S+\s+\{[^}]*\},\s*\{%r\d+,\s*%r\d+,\s*%r\d+,\s*%r\d+\},\s*%rd\d+", text)
 
 
 def test_products_of_f32_are_exact_fused_multiply_adds(tmp_path: Path) -> None:

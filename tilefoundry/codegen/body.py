@@ -9,12 +9,19 @@ from __future__ import annotations
 from tilefoundry.codegen.effects import effect_text
 from tilefoundry.codegen.identifiers import identifier
 from tilefoundry.codegen.scalars import scalar_text
-from tilefoundry.codegen.types import dtype_text, layout_text, logical_text, mesh_text, shard_text
+from tilefoundry.codegen.types import (
+    dtype_text,
+    logical_text,
+    mesh_text,
+    shard_text,
+    storage_text,
+    swizzle_text,
+)
 from tilefoundry.diagnostics import CompileError
 from tilefoundry.ir import tir
 from tilefoundry.ir.core.expr import Call, Expr, Var
 from tilefoundry.ir.dims import DimVar
-from tilefoundry.ir.shard import Layout, ShardLayout
+from tilefoundry.ir.shard import ComposedLayout, Layout, ShardLayout
 from tilefoundry.ir.types import DType, StorageKind, TensorType
 from tilefoundry.passes.modes import crosses_instances
 from tilefoundry.passes.names import Names
@@ -193,7 +200,8 @@ class Body:
         name = self._names[memory]
         if offset is not None:
             types = f"{self._logical(type_)}{{}}, {self._plain(type_)}{{}}"
-            return f"shared_tensor<{dtype_text(type_.dtype)}>({name} + {self.scalar(offset)}, {types})"
+            element = ", ".join(filter(None, (dtype_text(type_.dtype), swizzle_text(type_))))
+            return f"shared_tensor<{element}>({name} + {self.scalar(offset)}, {types})"
         layout = self._shard(type_.layout) if isinstance(type_.layout, ShardLayout) else self._whole(type_)
         return f"view({name}, {self._logical(type_)}{{}}, {layout}{{}})"
 
@@ -209,9 +217,8 @@ class Body:
         return self._alias("Logical", logical_text(type_))
 
     def _plain(self, type_: TensorType) -> str:
-        layout = type_.layout
-        assert isinstance(layout, Layout) and layout.strides is not None
-        return self._alias("Storage", layout_text(layout.shape, layout.strides))
+        assert isinstance(type_.layout, (Layout, ComposedLayout))
+        return self._alias("Storage", storage_text(type_.layout))
 
     def _whole(self, type_: TensorType) -> str:
         return self._alias("Whole", f"WholeLayout<{self._plain(type_)}>")

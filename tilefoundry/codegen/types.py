@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tilefoundry.diagnostics import CompileError
-from tilefoundry.ir.shard import Broadcast, Layout, Mesh, Partial, ShardAttr, ShardLayout, Split
+from tilefoundry.ir.shard import (
+    Broadcast,
+    ComposedLayout,
+    Layout,
+    Mesh,
+    Partial,
+    ShardAttr,
+    ShardLayout,
+    Split,
+    Swizzle,
+    flatten,
+)
 from tilefoundry.ir.types import DType, ShapeDim, TensorType
 
 _NAMES = {
@@ -45,6 +56,27 @@ def int_text(value: ShapeDim) -> str:
 def layout_text(shape: Sequence[ShapeDim], strides: Sequence[ShapeDim]) -> str:
     """A static CuTe layout type."""
     return f"Layout<Shape<{', '.join(map(int_text, shape))}>, Stride<{', '.join(map(int_text, strides))}>>"
+
+
+def storage_text(layout: Layout | ComposedLayout) -> str:
+    """The layout type of a shared tile: the modes of each axis in turn, outermost first (nested, innermost first)."""
+    plain = layout.outer if isinstance(layout, ComposedLayout) else layout
+    assert isinstance(plain, Layout) and plain.strides is not None  # of shared tiles
+    modes = [
+        mode
+        for extent, stride in zip(plain.shape, plain.strides, strict=True)
+        for mode in reversed(tuple(zip(flatten(extent), flatten(stride), strict=True)))
+    ]
+    return layout_text([extent for extent, _ in modes], [stride for _, stride in modes])
+
+
+def swizzle_text(type_: TensorType) -> str | None:
+    """The permutation of a shared tile's addresses, of bytes; None where there is none."""
+    layout = type_.layout
+    if not isinstance(layout, ComposedLayout) or not isinstance(layout.inner, Swizzle):
+        return None
+    base = layout.inner.base + (type_.dtype.storage_bits // 8).bit_length() - 1
+    return f"cute::Swizzle<{layout.inner.bits}, {base}, {layout.inner.shift}>"
 
 
 def logical_text(type_: TensorType) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 
 from tilefoundry.ir.core.expr import Call, Expr, Var
 from tilefoundry.ir.dims import Dim, dim_add, dim_mul
-from tilefoundry.ir.shard import Layout, flat_modes
+from tilefoundry.ir.shard import ComposedLayout, Layout
 from tilefoundry.ir.tir import (
     AllocTensor,
     Binding,
@@ -24,7 +24,7 @@ from tilefoundry.ir.tir import (
 )
 from tilefoundry.ir.types import DType, StorageKind, TensorType
 from tilefoundry.passes.names import Names
-from tilefoundry.passes.sizes import storage_bytes
+from tilefoundry.passes.sizes import alignment, storage_bytes
 
 
 def plan_memory(items: list[Item], names: Names) -> tuple[list[Item], int]:
@@ -61,8 +61,9 @@ class _Plan:
         for item in items:
             match item:
                 case Binding(var, Call(target=AllocTensor(TensorType(storage=StorageKind.SMEM) as type_))):
-                    self._offsets[var] = offset = self.bytes
-                    self.bytes += storage_bytes(type_)
+                    step = alignment(type_)
+                    self._offsets[var] = offset = -(-self.bytes // step) * step
+                    self.bytes = offset + storage_bytes(type_)
                     if var not in rings:
                         out.append(self._view(var, type_, offset))
                 case Binding(var, Call(target=TensorView(), args=(Var() as memory, *at))) if at and memory in rings:
@@ -81,10 +82,14 @@ class _Plan:
 def _bytes_to(memory: Var, at: Sequence[Expr | int]) -> Dim:
     """The distance of an element from the first, in bytes."""
     type_ = _tensor_type(memory)
-    assert isinstance(type_.layout, Layout)
+    layout = type_.layout.outer if isinstance(type_.layout, ComposedLayout) else type_.layout
+    assert isinstance(layout, Layout) and layout.strides is not None
     offset: Dim = 0
-    for coordinate, (_, stride) in zip(at, flat_modes(type_.layout), strict=True):
-        offset = dim_add(offset, dim_mul(coordinate, stride))
+    for coordinate, stride in zip(at, layout.strides, strict=True):
+        if isinstance(stride, tuple):
+            assert coordinate == 0  # a view starts where an axis that lies in blocks does
+        else:
+            offset = dim_add(offset, dim_mul(coordinate, stride))
     return dim_mul(offset, type_.dtype.storage_bits // 8)
 
 

@@ -10,7 +10,7 @@ from tilefoundry.ir.tir import Binding, MemorySpan, TensorView, fold, items_with
 from tilefoundry.passes.memory import plan_memory
 from tilefoundry.passes.names import Names
 from tilefoundry.passes.pipeline import pipeline
-from tilefoundry.passes.sizes import ALIGNMENT, storage_bytes
+from tilefoundry.passes.sizes import alignment, storage_bytes
 from tilefoundry.passes.tir_samples import TILE, fragment, load, loop, mma, tile
 
 
@@ -27,7 +27,7 @@ def test_tiles_are_disjoint_and_aligned() -> None:
         if isinstance(item, Binding) and isinstance(item.value, Call) and isinstance(item.value.target, TensorView)
     ]
     size = storage_bytes(TILE)
-    assert size == -(-(15 * 20 + 16) * 4 // ALIGNMENT) * ALIGNMENT
+    assert size == -(-(15 * 20 + 16) * 4 // alignment(TILE)) * alignment(TILE)
     assert offsets == [0, size, 2 * size] and used == 3 * size
     first = items[0]
     assert isinstance(first, Binding) and isinstance(first.value, Call) and first.value.target == MemorySpan(used)

@@ -29,7 +29,7 @@ from tilefoundry.ir.dims import (
     substitute_dim,
 )
 from tilefoundry.ir.hir import Binary, BinaryKind
-from tilefoundry.ir.shard import Layout
+from tilefoundry.ir.shard import ComposedLayout, Layout
 from tilefoundry.ir.tir import (
     AllocTensor,
     Binding,
@@ -193,10 +193,12 @@ def _guarded_load(rings: list[_Ring], names: Names, pipe: Var, loop: For, at: Di
 
 
 def _ring_type(tile: TensorType, stages: int) -> TensorType:
-    assert isinstance(tile.layout, Layout) and tile.layout.strides is not None
+    layout = tile.layout.outer if isinstance(tile.layout, ComposedLayout) else tile.layout
+    assert isinstance(layout, Layout) and layout.strides is not None
     stride = storage_bytes(tile) * 8 // tile.dtype.storage_bits
-    shape = (stages, *tile.shape)
-    return TensorType(shape, tile.dtype, Layout(shape, (stride, *tile.layout.strides)), tile.storage)
+    ring = Layout((stages, *layout.shape), (stride, *layout.strides))
+    composed = replace(tile.layout, outer=ring) if isinstance(tile.layout, ComposedLayout) else ring
+    return TensorType((stages, *tile.shape), tile.dtype, composed, tile.storage)
 
 
 def _tensor(var: Var) -> TensorType:

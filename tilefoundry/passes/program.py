@@ -44,7 +44,8 @@ def lower(module: Module, target: Target | None = None) -> Module:
     entry = module.entry_function()
     if not isinstance(entry, Function):
         raise WrongTypeError(f"lower: the entry '{module.entry}' is TIR already")
-    inputs, outputs, items, names = lower_function(module, Elaborator().without_calls(entry))
+    tensor_cores = isinstance(target or placement, CudaTarget)
+    inputs, outputs, items, names = lower_function(module, Elaborator().without_calls(entry), tensor_cores)
     limit = placement.shared_bytes_per_cta if isinstance(placement, CudaTarget) else None
     used = 0
     for stages in range(STAGES, 0, -1):

@@ -100,9 +100,9 @@ def test_a_kernel_takes_what_the_entry_takes() -> None:
 
 
 def test_any_dim_var_name_gives_valid_text() -> None:
-    odd = DimVar('number of "tokens"', 1, 9)
+    odd = DimVar('number-of-"tokens"', 1, 9)
     text = host(tensor("x", (odd,)), tensor("out", (odd,)), tiles=odd)
-    assert r'{"number of \"tokens\"", 1, 9}' in text and "tiles = dim_0;" in text
+    assert r'{"number-of-\"tokens\"", 1, 9}' in text and "tiles = dim_0;" in text
 
 
 def test_the_description_reads_back() -> None:

@@ -50,6 +50,7 @@ from tilefoundry.ir.shard.mesh import (
 from tilefoundry.ir.shard.scopes import contains, image, level_projection, project
 from tilefoundry.ir.shard.shard_layout import ShardLayout
 from tilefoundry.ir.shard.sugar import Placed, layout_from_sugar
+from tilefoundry.ir.shard.swizzle import Swizzle
 
 B = Broadcast
 P = Partial
@@ -72,6 +73,7 @@ __all__ = [
     "ShardAttr",
     "ShardLayout",
     "Split",
+    "Swizzle",
     "Topology",
     "apply",
     "axis_levels",

@@ -12,6 +12,7 @@ from tilefoundry.ir.dims.arith import dim_add, dim_mul, dim_product
 from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.dims.normal_form import normalize_dim
 from tilefoundry.ir.dims.ops import Dim, is_dim_operand
+from tilefoundry.ir.shard.swizzle import Swizzle
 
 IntTuple = tuple[Any, ...]  # of extents (`Dim`), and of tuples nested likewise
 
@@ -65,16 +66,19 @@ class Layout(LayoutBase):
 
 @dataclass(frozen=True, slots=True)
 class ComposedLayout(LayoutBase):
-    """``index = inner(offset + outer(coord))``; None is the identity. The shape is the outer's, else the inner's."""
+    """``index = inner(offset + outer(coord))``; None is the identity. The shape is the outer's, else the inner's.
 
-    inner: Layout | None
+    A Swizzle as inner permutes the indices of the outer layout.
+    """
+
+    inner: Layout | Swizzle | None
     offset: Dim
     outer: Layout | None
 
     def __post_init__(self) -> None:
-        if self.inner is None and self.outer is None:
+        if not isinstance(self.inner, Layout) and self.outer is None:
             raise WrongValueError(
-                "ComposedLayout: inner and outer are both None, expected at least one layout",
+                f"ComposedLayout: inner is {self.inner} and outer None, expected at least one layout",
                 remedy="give an inner or an outer layout",
             )
         object.__setattr__(self, "offset", normalize_dim(self.offset))
@@ -83,7 +87,7 @@ class ComposedLayout(LayoutBase):
     def shape(self) -> IntTuple:
         """The shape of the domain."""
         layout = self.outer if self.outer is not None else self.inner
-        assert layout is not None
+        assert isinstance(layout, Layout)  # checked above
         return layout.shape
 
     @property
@@ -248,7 +252,7 @@ def apply(layout: LayoutBase, coordinate: Sequence[Any] | int) -> Dim:
             return moved
         if not isinstance(moved, int):
             raise NotProjectable(f"apply: index of {layout} is symbolic", remedy="bind its extents first")
-        return apply(layout.inner, moved)
+        return layout.inner(moved) if isinstance(layout.inner, Swizzle) else apply(layout.inner, moved)
     assert isinstance(layout, Layout)
     return crd2idx(idx2crd(coordinate, layout.shape) if isinstance(coordinate, int) else coordinate, layout)
 

@@ -27,7 +27,7 @@ def _layout_dims(layout: AnyLayout | None) -> Iterator[Dim]:
             yield from (topology.size for topology in layout.mesh.topologies)
         case ComposedLayout():
             yield layout.offset
-            yield from _layout_dims(layout.inner)
+            yield from _layout_dims(layout.inner) if isinstance(layout.inner, Layout) else ()
             yield from _layout_dims(layout.outer)
         case Layout():
             yield from flatten(layout.shape)

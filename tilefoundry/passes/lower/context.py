@@ -20,12 +20,13 @@ from tilefoundry.ir.tir import AllocTensor, Binding, EffectOp, Evaluate, Item, V
 from tilefoundry.ir.types import StorageKind, TensorType
 from tilefoundry.passes.lower.reach import Reach
 from tilefoundry.passes.lower.registry import rule_for
+from tilefoundry.passes.lower.uses import Uses
 from tilefoundry.passes.lower.values import Product, Ramp, Scalar, Uniform, Unplaced, Value, Window
 from tilefoundry.passes.modes import broadcast_type
 from tilefoundry.passes.names import Names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from tilefoundry.ir.core.module import Module
 
@@ -35,10 +36,14 @@ class Lowering:
 
     Args:
         module: where the function lives; gives the topologies and the target's limits.
+        results: what the function returns.
+        tensor_cores: whether the target may have them, so that operands lie as these read them.
     """
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: Module, results: Iterable[Expr], tensor_cores: bool) -> None:
         self.module = module
+        self.tensor_cores = tensor_cores
+        self.uses = Uses(results)
         self.items: list[Item] = []
         self._memo: list[dict[int, tuple[Expr, Value]]] = [{}]
         self._loops_run: list[dict[int, tuple[Var, ...]]] = [{}]

@@ -16,22 +16,27 @@ from tilefoundry.passes.lower.outputs import store_results
 from tilefoundry.passes.names import Names
 
 
-def lower_function(module: Module, fn: Function) -> tuple[tuple[Var, ...], tuple[Var, ...], list[Item], Names]:
+def lower_function(
+    module: Module, fn: Function, tensor_cores: bool
+) -> tuple[tuple[Var, ...], tuple[Var, ...], list[Item], Names]:
     """The inputs, the outputs and the statements of the kernel of ``fn``, before pipelining and memory planning.
+
+    Args:
+        tensor_cores: whether the target may have them.
 
     Raises:
         VerifyError: the placement cannot be compiled; says what and where.
     """
-    ctx = Lowering(module)
-    for param in fn.params:
-        ctx.names.fresh(param.name)
-        ctx.remember(param, param)
     _check_one_body(fn)
     body = fn.body
     assert body is not None
     results: tuple[Expr, ...] = (
         tuple(e for e in body.elements if isinstance(e, Expr)) if isinstance(body, Tuple) else (body,)
     )
+    ctx = Lowering(module, results, tensor_cores)
+    for param in fn.params:
+        ctx.names.fresh(param.name)
+        ctx.remember(param, param)
     outputs = tuple(_output(ctx, result, k, len(results)) for k, result in enumerate(results))
     store_results(ctx, results, outputs)
     return tuple(fn.params), outputs, ctx.items, ctx.names

@@ -19,7 +19,7 @@ class Reach:
             node, children_known = todo.pop()
             if id(node) in self._known:
                 continue
-            children = _children(node)
+            children = children_of(node)
             if not children_known:
                 todo.append((node, True))
                 todo.extend((child, False) for child in children)
@@ -35,7 +35,8 @@ class Reach:
         return self._known[id(root)][1]
 
 
-def _children(node: Expr) -> list[Expr]:
+def children_of(node: Expr) -> list[Expr]:
+    """What a node is computed from, the values that a loop yields included."""
     match node:
         case Call(args=args):
             operands: tuple[Expr | int, ...] = args

@@ -52,7 +52,7 @@ class Ramp:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """The matrix product of two shared tiles, accumulated where it is placed."""
+    """The matrix product of two shared tiles, accumulated where it is placed; ``lhs`` may be a fragment."""
 
     lhs: Var
     rhs: Var

@@ -1,9 +1,10 @@
-"""MatMul of two shared tiles: accumulated in registers, where a reshard puts it."""
+"""MatMul of two shared tiles, or of a fragment and a tile: accumulated in registers, where a reshard puts it."""
 
 from __future__ import annotations
 
-from tilefoundry.ir.core.expr import Call
+from tilefoundry.ir.core.expr import Call, Expr, Var
 from tilefoundry.ir.hir import MatMul
+from tilefoundry.ir.types import StorageKind
 from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.registry import lowers
 from tilefoundry.passes.lower.values import Product, Value
@@ -11,7 +12,12 @@ from tilefoundry.passes.lower.values import Product, Value
 
 @lowers(MatMul)
 def lower_matmul(ctx: Lowering, call: Call) -> Value:
-    lhs, rhs = (ctx.shared(arg, call) for arg in call.args)  # type: ignore[arg-type]  # tensors: not ints
+    left, right = call.args
+    assert isinstance(left, Expr) and isinstance(right, Expr)  # tensors: not ints
+    # A reshard may have left a left operand in registers.
+    held = ctx.lower(left)
+    lhs = held if isinstance(held, Var) and tensor_type(left).storage is StorageKind.SMEM else ctx.shared(left, call)
+    rhs = ctx.shared(right, call)
     if any(len(tensor_type(tile).shape) != 2 for tile in (lhs, rhs)):
         ctx.refuse(
             call,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from tilefoundry.ir.core.expr import Call
 from tilefoundry.ir.hir import Transpose
-from tilefoundry.ir.shard import Layout
+from tilefoundry.ir.shard import ComposedLayout, Layout
 from tilefoundry.ir.types import TensorType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.registry import lowers
 from tilefoundry.passes.lower.values import Uniform, Value
+from tilefoundry.passes.operands import transposed
 
 
 @lowers(Transpose)
@@ -19,8 +20,7 @@ def lower_transpose(ctx: Lowering, call: Call) -> Value:
         return uniform
     tile = ctx.shared(x, call)  # type: ignore[arg-type]
     type_ = tensor_type(tile)
-    assert isinstance(type_.layout, Layout) and type_.layout.strides is not None  # shared tiles are plain
+    assert isinstance(type_.layout, (Layout, ComposedLayout))  # shared tiles belong to the whole CTA
     perm = call.target.perm
     shape = tuple(type_.shape[axis] for axis in perm)
-    layout = Layout(shape, tuple(type_.layout.strides[axis] for axis in perm))
-    return ctx.view(tile, TensorType(shape, type_.dtype, layout, type_.storage))
+    return ctx.view(tile, TensorType(shape, type_.dtype, transposed(type_.layout, perm), type_.storage))

@@ -10,13 +10,14 @@ from tilefoundry.ir.core.expr import Call, Expr, Tuple, Var
 from tilefoundry.ir.core.metadata import binding_name
 from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.hir import Reshard
-from tilefoundry.ir.shard import Layout, ShardLayout, c_order_strides, flat_modes, is_injective
+from tilefoundry.ir.shard import Layout, ShardLayout, c_order_strides, flat_modes, is_injective, row_major
 from tilefoundry.ir.types import DType, ShapeDim, StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.registry import lowers
 from tilefoundry.passes.lower.shape.slice import whole
 from tilefoundry.passes.lower.values import Product, Ramp, Uniform, Value, Window
 from tilefoundry.passes.modes import fragment_view_type
+from tilefoundry.passes.operands import is_left_operand, operand_tile
 
 
 @lowers(Reshard)
@@ -72,6 +73,8 @@ def _multiply(ctx: Lowering, lhs: Var, rhs: Var, dst: Var) -> None:
     type_ = tensor_type(dst)
     narrow = type_.dtype.is_float and type_.dtype.bits < 32
     acc = ctx.alloc("acc", replace(type_, dtype=DType.f32)) if narrow else dst
+    if tensor_type(lhs).storage is StorageKind.RMEM and not is_left_operand(tensor_type(lhs), tensor_type(acc)):
+        lhs = _staged(ctx, lhs)
     ctx.emit(tir.Fill(0), acc)
     ctx.emit(tir.Mma(), acc, lhs, rhs)
     if narrow:
@@ -88,14 +91,19 @@ def _to_shared(ctx: Lowering, call: Call, source: Expr, value: Value, to: Tensor
     tile_type = _stored(ctx, call, to)
     match value:
         case Window():
-            dst = ctx.alloc(_hint(call), tile_type)
+            chosen = ctx.tensor_cores and tile_type != to  # else the author gave the tile strides of its own
+            operand = operand_tile(to) if chosen and ctx.uses.only_products(call) else None
+            dst = ctx.alloc(_hint(call), operand or tile_type)
             _load(ctx, source, value, dst)
             return dst
         case Var() if tensor_type(value).storage is StorageKind.RMEM:
-            dst = ctx.alloc(_hint(call), tile_type)
             view_type = fragment_view_type(tile_type, tensor_type(value))
             if view_type is None:
                 _refuse_pair(ctx, call, tensor_type(value), to)
+            kept = ctx.tensor_cores and tile_type != to and isinstance(source, Call)
+            if kept and ctx.uses.only_left_operand(call):
+                return value  # the product takes it from registers, or stages it
+            dst = ctx.alloc(_hint(call), tile_type)
             ctx.emit(tir.Copy(), value, ctx.view(dst, view_type))
             return dst
         case Var():
@@ -105,6 +113,17 @@ def _to_shared(ctx: Lowering, call: Call, source: Expr, value: Value, to: Tensor
         f"cannot stage {ctx.describe(value)} in shared memory",
         remedy="place it in registers first: tf.reshard(x, <layout over the thread mesh>, 'rmem')",
     )
+
+
+def _staged(ctx: Lowering, fragment: Var) -> Var:
+    """A left operand that was kept in registers, in a shared tile after all."""
+    type_ = tensor_type(fragment)
+    tile_type = padded(TensorType(type_.shape, type_.dtype, row_major(type_.shape), StorageKind.SMEM))
+    view_type = fragment_view_type(tile_type, type_)
+    assert view_type is not None  # checked when it was kept
+    tile = ctx.alloc(f"{fragment.name}_tile", tile_type)
+    ctx.emit(tir.Copy(), fragment, ctx.view(tile, view_type))
+    return tile
 
 
 def _stored(ctx: Lowering, call: Call, to: TensorType) -> TensorType:

@@ -16,9 +16,13 @@ struct TileAxis {
   using Offsets = decltype(FragmentOf<T>::template axis_offsets<Axis>());
   static constexpr int extent = FragmentOf<T>::template axis_extent<Axis>;
 
-  /// Unsigned, so that groups of a power of two cost a shift.
   TILEFOUNDRY_HOST_DEVICE static constexpr int offset(int i) {
-    return static_cast<int>(Offsets{}(static_cast<unsigned>(i)));
+    if constexpr (cute::is_integral<decltype(Offsets{}.stride())>::value) {
+      return i * static_cast<int>(Offsets{}.stride());
+    } else {
+      // Unsigned, so that blocks of a power of two cost a shift.
+      return static_cast<int>(Offsets{}(static_cast<unsigned>(i)));
+    }
   }
 
   /// Whether elements come in runs of `n` that start at multiples of n: i and i + j lie j * stride apart.

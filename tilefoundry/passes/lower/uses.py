@@ -1,0 +1,47 @@
+"""Who reads a value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tilefoundry.ir.core.expr import Call, Expr
+from tilefoundry.ir.hir import MatMul, Transpose
+from tilefoundry.ir.traverse import post_order
+from tilefoundry.passes.lower.reach import children_of
+
+
+class Uses:
+    """The readers of each value of a function.
+
+    Args:
+        results: what the function returns; a result is read by its caller.
+    """
+
+    def __init__(self, results: Iterable[Expr]) -> None:
+        roots = tuple(results)
+        self._held = roots  # keeps ids unique while they are keys
+        self._readers: dict[int, list[Expr | None]] = {id(root): [None] for root in roots}
+        for node in post_order(*roots):
+            for child in children_of(node):
+                self._readers.setdefault(id(child), []).append(node)
+
+    def only_products(self, expr: Expr) -> bool:
+        """Whether nothing but matrix products reads a value, as it is or transposed."""
+        return all(
+            isinstance(reader, Call)
+            and (
+                isinstance(reader.target, MatMul)
+                or (isinstance(reader.target, Transpose) and self.only_products(reader))
+            )
+            for reader in self._readers.get(id(expr), [None])
+        )
+
+    def only_left_operand(self, expr: Expr) -> bool:
+        """Whether nothing reads a value but matrix products whose left operand it is."""
+        return all(
+            isinstance(reader, Call)
+            and isinstance(reader.target, MatMul)
+            and reader.args[0] is expr
+            and reader.args[1] is not expr
+            for reader in self._readers.get(id(expr), [None])
+        )
