@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from tilefoundry.diagnostics import TileFoundryError, VerifyError
-from tilefoundry.python.testing import check_refusal, load_program
+from tilefoundry.diagnostics import VerifyError
+from tilefoundry.python.testing import check_refusal
 
 
 def body(*lines: str, params: str = 'x: Tensor[(64, 32), "f32"]', result: str = 'Tensor[(64, 32), "f32"]') -> str:
@@ -291,52 +291,6 @@ VERIFY: dict[str, tuple[str, tuple[str, ...]]] = {
 @pytest.mark.filterwarnings("ignore::SyntaxWarning")  # Python's own remarks on the programs
 def test_refused_with_place_and_words(name: str) -> None:
     check_refusal(*VERIFY[name])
-
-
-# name: (program, kind that the surface names, words)
-OTHER: dict[str, tuple[str, type[Exception], tuple[str, ...]]] = {
-    "func on a class": ("@func\nclass A: pass", TypeError, ("defined with 'def'",)),
-    "module on a function": ("@module()\ndef f(): pass", TypeError, ("expected a class",)),
-    "empty module": ("@module()\nclass A: pass", TypeError, ("is empty",)),
-    "member kind": (
-        members(*F, "    return x", "n = 3"),
-        TypeError,
-        ("'n' has the type int", "only these three member kinds"),
-    ),
-    "call method": (members(*F, "    return x", "def __call__(self): pass"), TypeError, ("'__call__'",)),
-    "unknown entry": (
-        members("@func", 'def g(x: Tensor[(8,), "f32"]) -> Tensor[(8,), "f32"]:', "    return x"),
-        ValueError,
-        ("entry 'f' names no collected function", "it has: g"),
-    ),
-    "topologies": ("@module(topologies=[CTA])\nclass A: pass", TypeError, ("tuple of Topology",)),
-    "duplicate topology": (
-        "@module(topologies=(CTA, CTA))\nclass A:\n"
-        "    @func\n    def f(x: Tensor[(8,), 'f32']) -> Tensor[(8,), 'f32']:\n        return x",
-        ValueError,
-        ("duplicate topology name",),
-    ),
-    "target": (
-        "@module(target='cuda')\nclass A:\n    def forward(self): pass",
-        TypeError,
-        ("target must be a Target",),
-    ),
-    "call of a member": (
-        "class A:\n    @func\n    def f(x: Tensor[(8,), 'f32']) -> Tensor[(8,), 'f32']:\n        return x\nA.f(1)",
-        TypeError,
-        ("@module",),
-    ),
-}
-
-
-@pytest.mark.parametrize("name", OTHER)
-def test_refused_with_kind_and_words(name: str) -> None:
-    source, kind, words = OTHER[name]
-    with pytest.raises(kind) as caught:
-        load_program(source)
-    assert isinstance(caught.value, TileFoundryError)
-    for word in words:
-        assert word in str(caught.value)
 
 
 def test_function_without_a_file() -> None:

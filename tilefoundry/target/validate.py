@@ -49,7 +49,8 @@ def validate_program_topology(topologies: Sequence[ProgramTopology], target: Tar
             raise WrongValueError(f"topology '{topology.name}' has extent {topology.size}, expected at least 1")
         if limit is not None and topology.size > limit:
             raise WrongValueError(
-                f"topology '{topology.name}' has extent {topology.size}, above the limit {limit} of '{target.name}'"
+                f"topology '{topology.name}' has extent {topology.size}, above the limit {limit} of '{target.name}'",
+                remedy=f"use at most {limit}",
             )
     order = [known.index(t.name) for t in topologies]
     if order != sorted(set(order)):

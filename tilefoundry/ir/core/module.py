@@ -83,7 +83,9 @@ class Module:
                 )
             levels = [t.name for t in self.topologies]
             if len(set(levels)) != len(levels):
-                raise WrongValueError(f"module '{self.name}': duplicate topology name in {levels}")
+                raise WrongValueError(
+                    f"module '{self.name}': duplicate topology name in {levels}", remedy="name each level once"
+                )
         children: list[Module] = []
         for child in self.modules:
             if not isinstance(child, Module):
@@ -101,7 +103,9 @@ class Module:
         repeated = sorted({n for n in names if names.count(n) > 1})
         if repeated:
             raise WrongValueError(
-                f"module '{self.name}': function, child and method names must be disjoint; {', '.join(repeated)} repeat"
+                f"module '{self.name}': function, child and method names must be disjoint; {', '.join(repeated)} "
+                "repeat",
+                remedy="give each member a name of its own",
             )
 
     # -- context, through owners
