@@ -12,7 +12,7 @@ from tilefoundry.ir.types import BoolDType, DType, IntegerDType
 def plain_int(op: str, name: str, value: object) -> int:
     """`value`, which must be a plain int."""
     if isinstance(value, bool) or not isinstance(value, int):
-        raise WrongTypeError(f"{op}: {name} must be a plain int, got {value!r}")
+        raise WrongTypeError(f"{op}: {name} must be a plain int, got {value!r}", remedy="write a number")
     return value
 
 
@@ -20,14 +20,19 @@ def ints(op: str, name: str, value: object) -> tuple[int, ...]:
     """A non-empty tuple of plain ints; one int stands for a tuple of it."""
     items = value if isinstance(value, (tuple, list)) else (value,)
     if not items or not all(type(item) is int for item in items):
-        raise WrongTypeError(f"{op}: {name} must be an int or a non-empty tuple of ints, got {value!r}")
+        raise WrongTypeError(
+            f"{op}: {name} must be an int or a non-empty tuple of ints, got {value!r}", remedy="write 0, or (0, 1)"
+        )
     return tuple(items)
 
 
 def extents(op: str, name: str, value: object) -> tuple[Dim, ...]:
     """A tuple of ints and dims, each in normal form."""
     if not isinstance(value, (tuple, list)) or not all(is_dim_operand(d) for d in value):
-        raise WrongTypeError(f"{op}: {name} must be a tuple of ints and dims, got {value!r}")
+        raise WrongTypeError(
+            f"{op}: {name} must be a tuple of ints and dims, got {value!r}",
+            remedy="write (a, b), with extents that are ints or DimVars",
+        )
     return tuple(normalize_dim(d) for d in value)
 
 
@@ -41,6 +46,8 @@ def check_value(ctx: TypeContext, value: bool | int | float, dtype: DType) -> No
     elif isinstance(dtype, IntegerDType):
         low, high = dtype.range
         if isinstance(value, float) or not low <= value <= high:
-            ctx.error(f"{value!r} is no value of {dtype}, which holds {low}..{high}")
+            ctx.error(
+                f"{value!r} is no value of {dtype}, which holds {low}..{high}", "use a number that the dtype holds"
+            )
     elif dtype is DType.f8e8m0 and not value > 0:
         ctx.error(f"{value!r} is no value of f8e8m0, which holds powers of two", "write a power of two")

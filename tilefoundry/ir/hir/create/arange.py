@@ -20,10 +20,12 @@ class Arange(Op):
 
     def __post_init__(self) -> None:
         if not isinstance(self.type, TensorType):
-            raise WrongTypeError(f"arange: type must be a tensor type, got {self.type!r}")
+            raise WrongTypeError(
+                f"arange: type must be a tensor type, got {self.type!r}", remedy='write type=Tensor[(8,), "i32"]'
+            )
         for name, value in (("start", self.start), ("step", self.step)):
             if isinstance(value, bool) or not isinstance(value, int):
-                raise WrongTypeError(f"arange: {name} must be a plain int, got {value!r}")
+                raise WrongTypeError(f"arange: {name} must be a plain int, got {value!r}", remedy="write a number")
 
     def type_rule(self, ctx: TypeContext) -> TensorType:  # type: ignore[override]
         """`type` itself."""
