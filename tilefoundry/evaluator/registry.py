@@ -1,7 +1,10 @@
 """Which function evaluates which op."""
+
 from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
+
 from tilefoundry.evaluator.attention.attention import attention
 from tilefoundry.evaluator.attention.rope import rope
 from tilefoundry.evaluator.context import EvalContext, Value
@@ -58,8 +61,10 @@ from tilefoundry.evaluator.shard.reshard import reshard
 from tilefoundry.ir import hir
 from tilefoundry.ir.core.expr import Call
 from tilefoundry.ir.core.op import Op
+
 # Any: each function takes the op class that it is registered for
 Evaluator = Callable[[EvalContext, Any, Call, tuple[Value, ...]], Value]
+
 EVALUATORS: dict[type[Op], Evaluator] = {
     hir.Arange: arange,
     hir.ArgMax: argmax,

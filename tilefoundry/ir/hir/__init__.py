@@ -1,4 +1,5 @@
 """The semantic ops. One op, one file; importing this package registers them all."""
+
 from tilefoundry.ir.hir.attention.attention import Attention
 from tilefoundry.ir.hir.attention.rope import Rope
 from tilefoundry.ir.hir.convolution.conv2d import Conv2d
@@ -55,6 +56,7 @@ from tilefoundry.ir.hir.shape.unsqueeze import Unsqueeze
 from tilefoundry.ir.hir.shard.local import Local
 from tilefoundry.ir.hir.shard.mesh_coordinate import MeshCoordinate
 from tilefoundry.ir.hir.shard.reshard import Reshard
+
 __all__ = [
     "AffineMap",
     "Arange",
