@@ -24,8 +24,11 @@ def tensor(ctx: TypeContext, name: str, operand: Expr | int) -> TensorType:
 def written(ctx: TypeContext, name: str, operand: Expr | int) -> TensorType:
     """The type of a destination."""
     type_ = tensor(ctx, name, operand)
-    if type_.storage is StorageKind.UMAT:
-        ctx.error(f"'{name}' is the scalar '{_described(operand)}', which cannot be written", "allocate a tensor")
+    if type_.storage is StorageKind.UMAT or (not type_.shape and type_.storage is StorageKind.GMEM):
+        ctx.error(
+            f"'{name}' is {_described(operand)}, a scalar passed by value, which cannot be written",
+            'allocate one: T.alloc_tensor(Tensor[(), "i32", "rmem"])',
+        )
     return type_
 
 
