@@ -8,7 +8,6 @@ from tilefoundry.ir.shard import ComposedLayout, Layout, Mesh, flat_modes
 from tilefoundry.ir.tir.barriers import participants
 from tilefoundry.ir.traverse import post_order
 
-
 Query = tir.ShapeOf | Call
 
 

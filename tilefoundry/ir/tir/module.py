@@ -5,8 +5,8 @@ from __future__ import annotations
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.shard import ShardLayout, Topology
 from tilefoundry.ir.tir.items import items_within, unfold
-from tilefoundry.ir.tir.prim_func import PrimFunction
 from tilefoundry.ir.tir.ops.launch import Launch
+from tilefoundry.ir.tir.prim_func import PrimFunction
 from tilefoundry.ir.tir.stmt import Evaluate, MeshScope
 from tilefoundry.ir.tir.symbols import SymbolRef
 from tilefoundry.ir.types import TensorType
