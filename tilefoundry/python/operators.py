@@ -12,12 +12,12 @@ from typing import Any
 from tilefoundry.ir import dims
 from tilefoundry.ir.core.expr import Expr
 from tilefoundry.ir.hir import Binary, BinaryKind, MatMul, Unary, UnaryKind
-from tilefoundry.ir.shard import Mesh, MeshAxis, Placed
+from tilefoundry.ir.shard import Mesh, MeshAxis, Placed, ValueState
 from tilefoundry.ir.types import DType, StorageKind
 from tilefoundry.python.coordinates import read_coordinate
 from tilefoundry.python.literals import operands
 from tilefoundry.python.parser import Parser
-from tilefoundry.python.values import Index, ValueState, Window, as_index, describe, is_index, is_number
+from tilefoundry.python.values import Index, Window, as_index, describe, is_index, is_number
 
 
 @dataclass(frozen=True)

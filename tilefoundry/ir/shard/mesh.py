@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tilefoundry.diagnostics import WrongTypeError, WrongValueError
+from tilefoundry.diagnostics import LookupNameError, WrongTypeError, WrongValueError
 from tilefoundry.ir.dims.arith import dim_mul, dim_product
 from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.dims.normal_form import dim_equal, normalize_dim
@@ -20,6 +20,7 @@ from tilefoundry.ir.shard.layout import (
     is_injective,
     size,
 )
+from tilefoundry.ir.shard.placed import Placed, ValueState
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +120,33 @@ class Mesh:
         """The number of units."""
         return dim_product(self.shape)
 
+    def __getattr__(self, name: str) -> MeshAxis:
+        """An axis by its name: ``mesh.w``.
+
+        Raises:
+            LookupNameError: no axis has this name; an AttributeError.
+        """
+        if not name.startswith("_") and name not in type(self).__slots__:  # a field: not filled yet
+            if name in self.names:
+                return MeshAxis(self, self.names.index(name))
+            raise LookupNameError(
+                f"mesh has no axis '{name}'", remedy=f"its axes are: {', '.join(self.names) or '(unnamed)'}"
+            )
+        raise AttributeError(name)
+
+    def __rmatmul__(self, extent: Dim) -> Placed:
+        """``64 @ mesh``: an extent over the only axis of a mesh.
+
+        Raises:
+            WrongTypeError: the mesh has several axes.
+        """
+        if self.rank != 1:
+            raise WrongTypeError(
+                f"a mesh of {self.rank} axes cannot be placed on as a whole",
+                remedy=f"name an axis: {', '.join(self.names) or 'the mesh has no names'}",
+            )
+        return extent @ MeshAxis(self, 0)
+
     def axis_index(self, name: str) -> int:
         """The index of a named axis.
 
@@ -127,7 +155,7 @@ class Mesh:
         """
         if name not in self.names:
             raise WrongValueError(
-                f"mesh has no axis '{name}'", remedy=f"use one of {', '.join(self.names) or 'no names'}"
+                f"mesh has no axis '{name}'", remedy=f"its axes are: {', '.join(self.names) or '(unnamed)'}"
             )
         return self.names.index(name)
 
@@ -204,6 +232,14 @@ class MeshAxis:
     def extent(self) -> Dim:
         """The number of units along the axis."""
         return self.mesh.shape[self.axis]
+
+    def __rmatmul__(self, extent: Dim) -> Placed:
+        """``64 @ mesh.w``."""
+        return Placed(extent, (self,))
+
+    def __matmul__(self, state: object) -> ValueState:
+        """``mesh.w @ P("sum")``."""
+        return ValueState(self, state)
 
     @property
     def name(self) -> str:

@@ -1,3 +1,6 @@
+import copy
+import pickle
+
 import pytest
 
 from tilefoundry.ir.dims import DimVar
@@ -7,7 +10,10 @@ from tilefoundry.ir.shard import (
     Layout,
     Mesh,
     MeshAxis,
+    Partial,
+    Placed,
     Topology,
+    ValueState,
     apply,
     axis_levels,
     composed,
@@ -107,3 +113,18 @@ def test_make_mesh():
     assert MeshAxis(mesh, 1).extent == 32
     assert MeshAxis(mesh, 1).name == "l"
     assert MeshAxis(make_mesh((4,)), 0).name == "0"
+
+
+def test_axes_by_their_names():
+    mesh = make_mesh((4, 32), ("w", "l"))
+    assert mesh.w == MeshAxis(mesh, 0)
+    assert (64 @ mesh.l) == Placed(64, (MeshAxis(mesh, 1),))
+    assert (mesh.w @ Partial("sum")) == ValueState(MeshAxis(mesh, 0), Partial("sum"))
+    single = make_mesh((128,))
+    assert (64 @ single) == Placed(64, (MeshAxis(single, 0),))
+    with pytest.raises(AttributeError, match="mesh has no axis 'z'") as caught:
+        _ = mesh.z
+    assert "its axes are: w, l" in str(caught.value)
+    with pytest.raises(TypeError, match="2 axes cannot be placed on as a whole"):
+        _ = 64 @ mesh
+    assert copy.deepcopy(mesh) == pickle.loads(pickle.dumps(mesh)) == mesh
