@@ -107,6 +107,20 @@ def f(x: Tensor[(4, 8, 64), "f32"]) -> Tensor[(64,), "f32"]:
         acc = acc + g(x[i])
     return acc
 """,
+    "a loop that is called twice": """\
+@func
+def g(x: Tensor[(99, 64), "f32", ((99, 64), (64, 1))]) -> Tensor[(8, 64), "f32"]:
+    y = tf.reshard(x[0:8], Layout((8, 64), (64, 1)), "gmem")
+    for i in range(3):
+        for j in range(i + 1):
+            y = y + tf.reshard(x[j : j + 8], Layout((8, 64), (64, 1)), "gmem")
+    return y
+@func
+def f(
+    x: Tensor[(99, 64), "f32", ((99, 64), (64, 1))], y: Tensor[(99, 64), "f32", ((99, 64), (64, 1))]
+) -> Tensor[(8, 64), "f32"]:
+    return g(x) + g(y) * g(x)
+""",
     "loops": """\
 @func
 def f(x: Tensor[(M, 64), "f32"]) -> tuple[Tensor[(64,), "f32"], Tensor[(64,), "f32"]]:

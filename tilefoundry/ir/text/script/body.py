@@ -233,7 +233,8 @@ class BodyPrinter(Walk):
     def loop(self, loop: GridRegionExpr, bound: frozenset[Var], free: FreeVars) -> None:
         """A ``for`` statement; its carries are the names that it assigns."""
         variable, names = loop.induction_var, self._carry_names(loop)
-        if not self._has_place(scopes_of(loop)) or variable.name in self.names.holders:
+        nameless = any(_is_nameless(init) for init in loop.init_args)  # as a parameter of a part, it has a name
+        if nameless or not self._has_place(scopes_of(loop)) or variable.name in self.names.holders:
             self._apart([result for result in self._results(loop) if result is not None])
             return
         self._within(scopes_of(loop))
@@ -267,7 +268,12 @@ class BodyPrinter(Walk):
         for name, var, init, value, result in zip(
             names, loop.carried_args, loop.init_args, loop.yield_values, results, strict=True
         ):
-            if any(isinstance(v, (Constant, Tuple)) or _is_nameless(v) for v in (init, value)) or value is var:
+            if (
+                isinstance(init, (Constant, Tuple))
+                or isinstance(value, (Constant, Tuple))
+                or _is_nameless(value)
+                or value is var
+            ):
                 raise ExtractError(f"the carry '{name}' of {what} starts or goes on as a value that no name holds")
             if result is not None and (binding_name(result) != name or scopes_of(result) != scopes_of(loop)):
                 raise ExtractError(f"the result of {what} is not named '{name}', as its carry is")
