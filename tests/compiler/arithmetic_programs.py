@@ -109,3 +109,22 @@ class Searches:
                 tf.reshard(tf.argmin(r, axis=1), (64 @ t.t,), "gmem"),
                 tf.reshard(tf.argmax(n), (64 @ t.t,), "gmem"),
             )
+
+
+def groups(dtype: str) -> Module:
+    """Groups of columns scaled to the range of 8-bit floats; each group is spread over four threads."""
+    DT = dtype
+
+    @module(entry="groups", target=TARGET, topologies=TOPOLOGIES)
+    class Groups:
+        @func
+        def groups(x: Tensor[(64, 64), DT]) -> tuple[Tensor[(64, 64), "fp8e4m3"], Tensor[(64, 4), "f32"]]:
+            with Mesh(("thread",), (4, 4, 4), ("w", "g", "l")) as t:
+                r = tf.reshard(x, (4 @ t.w, 16, 4 @ t.g, 4 @ t.l, 4), "rmem")
+                q, scale = tf.quant(r, group=16)
+                return (
+                    tf.reshard(q, (4 @ t.w, 16, 4 @ t.g, 4 @ t.l, 4), "gmem"),
+                    tf.reshard(scale, (4 @ t.w, 16, 4 @ t.g), "gmem"),
+                )
+
+    return Groups

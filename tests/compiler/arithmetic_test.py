@@ -74,6 +74,17 @@ def test_searches() -> None:
     assert kernel(x, y)[0][:2].tolist() == [5, 0]
 
 
+@pytest.mark.parametrize("dtype", TORCH)
+def test_groups(dtype: str) -> None:
+    module = programs.groups(dtype)
+    kernel = tilefoundry.jit(module, target="cpu")
+    x = (torch.randn(64, 64) * 7).to(TORCH[dtype])
+    x[0, :16], x[1, 16:32] = 0, 1e-6
+    for value, expected in zip(kernel(x), tilefoundry.evaluate(module, x), strict=True):
+        assert value.dtype == expected.dtype
+        assert torch.equal(value.float(), expected.float())
+
+
 def test_every_kind_has_a_functor() -> None:
     assert set(BINARY) == set(BinaryKind)
     assert set(UNARY) == set(UnaryKind) - {UnaryKind.CAST}

@@ -6,29 +6,30 @@ the place of the call that it expands, so what cannot be compiled is refused whe
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from tilefoundry.ir import tir
-from tilefoundry.ir.core.expr import Call, Constant, Expr, Var, replace_metadata
+from tilefoundry.ir.core.expr import Call, Constant, Expr, Tuple, Var, replace_metadata
 from tilefoundry.ir.core.metadata import BindingMetadata
 from tilefoundry.ir.core.op import Op
-from tilefoundry.ir.hir import Binary, BinaryKind, Cast, Reduce, ReduceKind, Unary, UnaryKind, Where
-from tilefoundry.ir.types import DType, TensorType
+from tilefoundry.ir.hir import Binary, BinaryKind, Cast, Reduce, ReduceKind, Reshape, Unary, UnaryKind, Where
+from tilefoundry.ir.types import DType, ShapeDim, TensorType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.registry import lowers
-from tilefoundry.passes.lower.values import Value
+from tilefoundry.passes.lower.values import Parts, Value
 
 Rule = Callable[["Primitives", Call], Expr]
 
 
 def expands(op: type[Op]) -> Callable[[Rule], Rule]:
-    """Registers the decorated function as what calls of ``op`` stand for."""
+    """Registers the decorated function as what calls of ``op`` stand for: a Tuple where the op has several values."""
 
     def register(rule: Rule) -> Rule:
         @lowers(op)
         def lower(ctx: Lowering, call: Call) -> Value:
-            primitives = Primitives(call)
-            expanded = replace_metadata(rule(primitives, call), *call.metadata)
+            expanded = replace_metadata(rule(Primitives(call), call), *call.metadata)
+            if isinstance(expanded, Tuple):
+                return Parts(tuple(ctx.lower(e) for e in expanded.elements if isinstance(e, Expr)))
             value = ctx.lower(expanded)
             if isinstance(value, Var) and value.type != call.type:  # the same part, with strides that the author gave
                 dst = ctx.result(call, value.name)
@@ -92,6 +93,10 @@ class Primitives:
     def reduce(self, kind: ReduceKind, x: Expr, axes: tuple[int, ...]) -> Call:
         """``x`` reduced along axes that stay, with extent 1."""
         return self.call(Reduce(axes, True, kind), x)
+
+    def reshape(self, x: Expr, shape: Sequence[ShapeDim]) -> Expr:
+        """``x`` under another shape."""
+        return self.call(Reshape(tuple(shape)), x)
 
     def cast(self, x: Expr, dtype: DType) -> Expr:
         """``x`` in another dtype; itself where it has that."""
