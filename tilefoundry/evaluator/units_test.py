@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from tilefoundry.dsl import Mesh, P, ReduceKind, Tensor, Topology, tf, tile
+from tilefoundry.dsl import Layout, Mesh, P, ReduceKind, Tensor, Topology, tf, tile
 from tilefoundry.evaluator import evaluate
 from tilefoundry.python import func
 
@@ -383,6 +383,77 @@ def _(x: Tensor[(6,), "f32"]) -> Tensor[(4, 6), "f32"]:
         values, _ = tf.topk(y * y, 6)
         y = tf.where(m.w % 2 == 1, values, tf.cumsum(y, 0))
         return tf.insert_slice(tf.zeros(Tensor[(4, 6), "f32"]), y, (m.w, 0))
+
+
+def windows_in_registers(x: np.ndarray) -> np.ndarray:
+    out = np.zeros((4, 8))
+    for w in range(4):
+        mine = x.copy()
+        mine[w + 1 : w + 3] = -x[:2]
+        out[w] = mine
+    return out
+
+
+@program(windows_in_registers, (8,))
+@func(topologies=(CTA, THREAD))
+def _(x: Tensor[(8,), "f32"]) -> Tensor[(4, 8), "f32"]:
+    with Mesh(("thread",), (4, 2), ("w", "l")) as m:
+        mine = tf.insert_slice(tf.reshard(x, (8,), "rmem"), -x[0:2], (m.w + 1,))
+        return tf.insert_slice(tf.zeros(Tensor[(4, 8), "f32"]), mine, (m.w, 0))
+
+
+def half_of_the_warps(x: np.ndarray) -> np.ndarray:
+    out = x.copy()
+    for w in (2, 3):  # of four warps
+        for row in range(4):
+            out[4 * (w - 2) + row] += w - 2
+    return out
+
+
+@program(half_of_the_warps, (8, 3))
+@func(topologies=(CTA, THREAD))
+def _(x: Tensor[(8, 3), "f32"]) -> Tensor[(8, 3), "f32"]:
+    with Mesh(("thread",), (4, 2), ("w", "l"))[2:4] as m:
+        r = tf.reshard(x, (8 @ m.w, 3), "rmem")
+        return tf.reshard(r + tf.cast(m.w, "f32"), (8, 3), "gmem")
+
+
+def columns_first(x: np.ndarray) -> np.ndarray:
+    out = np.zeros((8,))
+    for t in range(8):
+        a, b = t % 2, t // 2  # the mesh counts threads along its first axis first
+        out[4 * a + b] = x[4 * a + b] * (10 * a + b) + t
+    return out
+
+
+@program(columns_first, (8,))
+@func(topologies=(CTA, THREAD))
+def _(x: Tensor[(8,), "f32"]) -> Tensor[(8,), "f32"]:
+    with Mesh(("thread",), Layout((2, 4), (1, 2)), ("a", "b")) as m:
+        r = tf.reshard(x, (8 @ (m.a, m.b),), "rmem")
+        y = r * tf.cast(m.a * 10 + m.b, "f32")
+        return tf.reshard(y + tf.cast(m.b * 2 + m.a, "f32"), (8,), "gmem")
+
+
+def convolution_of_the_owned_channels(x: np.ndarray, k: np.ndarray) -> np.ndarray:
+    out = np.zeros((1, 2, 3, 3))
+    for w in range(4):
+        term = np.zeros((2, 3, 3))
+        for o in range(2):
+            for i in range(3):
+                for j in range(3):
+                    term[o, i, j] = (x[0, w, i : i + 2, j : j + 2] * k[o, w]).sum()
+        out[0] += term * (w + 1)
+    return out
+
+
+@program(convolution_of_the_owned_channels, (1, 4, 4, 4), (2, 4, 2, 2))
+@func(topologies=(CTA, THREAD))
+def _(x: Tensor[(1, 4, 4, 4), "f32"], k: Tensor[(2, 4, 2, 2), "f32"]) -> Tensor[(1, 2, 3, 3), "f32"]:
+    with Mesh(("thread",), (4, 2), ("w", "l")) as m:
+        held = tf.reshard(x, (1, 4 @ m.w, 4, 4), "rmem")
+        terms = tf.conv2d(held, tf.reshard(k, (2, 4 @ m.w, 2, 2), "rmem"))
+        return tf.reshard(terms * tf.cast(m.w + 1, "f32"), (1, 2, 3, 3), "gmem")
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
