@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from tilefoundry.diagnostics import NotProjectable
 from tilefoundry.ir.dims.arith import dim_floordiv, dim_mod, dim_product
-from tilefoundry.ir.shard.algebra import is_inverse_projectable
 from tilefoundry.ir.shard.layout import (
     ComposedLayout,
     Layout,
@@ -25,7 +24,7 @@ def image(scope: LayoutBase) -> tuple[int, ...]:
     """The ids of a scope's units, ascending.
 
     Raises:
-        NotProjectable: the scope is no offset and static, inverse projectable layout.
+        NotProjectable: the scope is no offset and static layout whose strides step over each other.
     """
     offset, layout = _parts("image", scope)
     count = size(layout)
@@ -98,12 +97,26 @@ def _parts(what: str, scope: LayoutBase) -> tuple[int, Layout]:
     modes = flat_modes(layout)
     if not all(isinstance(e, int) and isinstance(s, int) for e, s in modes):
         raise NotProjectable(f"{what}: {scope} has symbolic modes", remedy="bind its extents first")
-    if not is_inverse_projectable(layout):
+    if not _steps_over(layout):
         raise NotProjectable(
-            f"{what}: layout {layout} is not inverse projectable",
-            remedy="each stride must be positive and divisible by what the smaller ones reach",
+            f"{what}: layout {layout} interleaves its units",
+            remedy="each stride must be positive and step over all that the smaller ones reach",
         )
     return offset, layout
+
+
+def _steps_over(layout: Layout) -> bool:
+    """Whether each stride is above all that the smaller ones reach, so that dividing gives the coordinate.
+
+    Inverse projectable layouts are such; so are slices of them, whose strides need not divide any more.
+    """
+    reached = 0
+    for extent, stride in sorted(static_modes(layout), key=lambda mode: mode[1]):
+        if extent != 1:
+            if stride <= reached:
+                return False
+            reached += (extent - 1) * stride
+    return size(layout) != 0
 
 
 def _index(layout: Layout, k: int) -> int:
@@ -113,7 +126,7 @@ def _index(layout: Layout, k: int) -> int:
 
 
 def _coordinate(layout: Layout, index: int) -> tuple[int, ...] | None:
-    """The flat coordinate of an index, or None; strides divide each other, so the greatest comes out first."""
+    """The flat coordinate of an index, or None; strides step over each other, so the greatest comes out first."""
     modes = static_modes(layout)
     coordinate = [0] * len(flatten(layout.shape))
     for axis in sorted(range(len(modes)), key=lambda k: modes[k][1], reverse=True):
