@@ -92,22 +92,43 @@ class Reductions:
             )
 
 
-I = Tensor[(64,), "i64"]
+PLACES = Tensor[(64,), "i64"]
 
 
 @module(entry="searches", target=TARGET, topologies=TOPOLOGIES)
 class Searches:
-    """Where extrema are: along rows that a thread holds, and along columns that it holds."""
+    """Where extrema are, and the greatest and least few, along rows that a thread holds."""
 
     @func
-    def searches(x: Tensor[(64, 32), "f32"], y: Tensor[(64, 8), "i32"]) -> tuple[I, I, I]:
+    def searches(
+        x: Tensor[(64, 32), "f32"], y: Tensor[(64, 8), "i32"]
+    ) -> tuple[
+        PLACES,
+        PLACES,
+        PLACES,
+        Tensor[(64, 4), "f32"],
+        Tensor[(64, 4), "i64"],
+        Tensor[(64, 3), "f32"],
+        Tensor[(64, 3), "i64"],
+        Tensor[(64, 8), "i32"],
+        Tensor[(64, 8), "i64"],
+    ]:
         with Mesh(("thread",), (64,), ("t",)) as t:
             r = tf.reshard(x, (64 @ t.t, 32), "rmem")
             n = tf.reshard(y, (64 @ t.t, 8), "rmem")
+            most, most_at = tf.topk(r, 4)
+            least, least_at = tf.topk(r, 3, largest=False)
+            order, order_at = tf.topk(n, 8)
             return (
                 tf.reshard(tf.argmax(r), (64 @ t.t,), "gmem"),
                 tf.reshard(tf.argmin(r, axis=1), (64 @ t.t,), "gmem"),
                 tf.reshard(tf.argmax(n), (64 @ t.t,), "gmem"),
+                tf.reshard(most, (64 @ t.t, 4), "gmem"),
+                tf.reshard(most_at, (64 @ t.t, 4), "gmem"),
+                tf.reshard(least, (64 @ t.t, 3), "gmem"),
+                tf.reshard(least_at, (64 @ t.t, 3), "gmem"),
+                tf.reshard(order, (64 @ t.t, 8), "gmem"),
+                tf.reshard(order_at, (64 @ t.t, 8), "gmem"),
             )
 
 

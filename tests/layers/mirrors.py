@@ -23,7 +23,6 @@ AWAITING_LOWERING: frozenset[str] = frozenset(
         "matrix/wgmma_sm90.py",
         "reduce/cumsum.py",
         "reduce/sort.py",
-        "reduce/topk.py",
         "shape/concat.py",
         "shape/flip.py",
         "shape/pad.py",

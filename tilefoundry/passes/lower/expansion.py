@@ -7,10 +7,12 @@ the place of the call that it expands, so what cannot be compiled is refused whe
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NoReturn
 
+from tilefoundry.diagnostics import VerifyError
 from tilefoundry.ir import tir
 from tilefoundry.ir.core.expr import Call, Constant, Expr, Tuple, Var, replace_metadata
-from tilefoundry.ir.core.metadata import BindingMetadata
+from tilefoundry.ir.core.metadata import BindingMetadata, span_of
 from tilefoundry.ir.core.op import Op
 from tilefoundry.ir.hir import Binary, BinaryKind, Cast, Reduce, ReduceKind, Reshape, Unary, UnaryKind, Where
 from tilefoundry.ir.types import DType, ShapeDim, TensorType
@@ -51,6 +53,10 @@ class Primitives:
 
     def __init__(self, call: Call) -> None:
         self._metadata = tuple(m for m in call.metadata if not isinstance(m, BindingMetadata))
+
+    def refuse(self, message: str, remedy: str) -> NoReturn:
+        """Raises VerifyError at the place of the call."""
+        raise VerifyError(message, span=span_of(self._metadata), remedy=remedy)
 
     def call(self, op: Op, *args: Expr) -> Call:
         """A call of any op."""
