@@ -205,6 +205,43 @@ def f(x: Tensor[(8, 64), "f32"], w: Tensor[(64, 8), "f32"]) -> Tensor[(8, 8), "f
         q = tf.reshard(p, ((8, 8), {t.b @ P("sum")}), "rmem")
         return tf.reshard(q, ((8, 8), (8, 1)), "gmem")
 """,
+    "ex1": """\
+@module(entry="scale_rows", target=CudaTarget("nvidia.h200_sxm"),
+        topologies=(Topology("cta", 64),))
+class ScaleRows:
+    @func
+    def scale_rows(x: Tensor[(64, 256), "f32"]) -> Tensor[(64, 256), "f32"]:
+        with Mesh(("cta",), (64,), ("r",)) as cta:
+            reg = tf.reshard(x, (64 @ cta.r, 256), "rmem")
+            return tf.reshard(reg * reg, (64 @ cta.r, 256), "gmem")
+""",
+    "ex2": """\
+@func(topologies=(Topology("thread", 8 * 32),))
+def row_mean(x: Tensor[(1, 2048), "f32"]) -> Tensor[(1, 1), "f32"]:
+    with Mesh(("thread",), (8, 32), ("w", "l")) as m:
+        r = tf.reshard(x, (1, 2048 @ (m.w, m.l)), "rmem")
+        return tf.reshard(tf.reduce(r, (-1,), True, ReduceKind.MEAN), (1, 1), "gmem")
+""",
+    "methods": """\
+import os.path
+import collections as several
+LIMIT, WIDE = 3, [1.5, float("inf"), None]
+def make(steps, kind):
+    scale, places = 2.0, (several.OrderedDict, CpuTarget())
+    @module
+    class Stepped:
+        @func
+        def f(x: Tensor[(8,), "f32"]) -> Tensor[(8,), "f32"]:
+            return x * scale
+        def forward(self, x, *more, last=LIMIT):
+            for step in range(steps):
+                x = self.f(x) + len(WIDE) + last
+            return [os.path.join(str(p), kind.name) for p in places] + [lambda: several.deque((x, tf)) for _ in more]
+        def plain(self):
+            return self
+    return Stepped
+Stepped = make(4, DType.f32)
+""",
     "ex3": """\
 @module(entry="run")
 class Proj:

@@ -16,7 +16,7 @@ from tilefoundry.ir.text.module import canonical_module_text
 from tilefoundry.ir.text.script.blocks import INDENT
 from tilefoundry.ir.text.script.body import BodyPrinter
 from tilefoundry.ir.text.script.kernels import KernelPrinter
-from tilefoundry.ir.text.script.methods import Method, method_source
+from tilefoundry.ir.text.script.methods import Method, global_line, method_source, value_text
 from tilefoundry.ir.text.script.names import GlobalNames, authored, fresh, is_name
 from tilefoundry.ir.text.script.values import HeaderValues, ScriptValues, quoted
 from tilefoundry.ir.text.walk import notes_of
@@ -73,13 +73,14 @@ class ScriptPrinter:
                     remedy="use functions and kernels",
                 )
         for method_name, method in module.methods.items():
-            members += ["", *self._method(method_source(module.name, method_name, method))]
+            members += ["", *self._method(module, method_name, method_source(module.name, method_name, method))]
         while members and not members[0]:
             del members[0]
         if not members:
             raise ExtractError(f"module '{module.name}' is empty", remedy="give it a function")
         arguments = self._arguments(module, root)
-        self._body += ["", "", f"@{self.names.imported('tilefoundry', 'module')}({', '.join(arguments)})"]
+        decorator = f"@{self.names.imported('tilefoundry', 'module')}"
+        self._body += ["", "", f"{decorator}({', '.join(arguments)})" if arguments else decorator]
         self._body += [f"class {name}:", *(INDENT + line if line else "" for line in members)]
         return name
 
@@ -122,10 +123,19 @@ class ScriptPrinter:
             arguments.append(f"topologies=({listed}{',' if len(levels) == 1 else ''})")
         return arguments
 
-    def _method(self, method: Method) -> list[str]:
-        for spelling, home, name in method.imports:
-            self.names.require(home, name, spelling)
-        return list(method.lines)
+    def _method(self, module: Module, name: str, method: Method) -> list[str]:
+        """A method as it was written; one with a closure is made by a function that captures the same values."""
+        what = f"method '{name}' of module '{module.name}'"
+        for spelling, value in method.globals:
+            self.names.require(spelling, global_line(self.names, what, spelling, value))
+        if not method.captured:
+            return list(method.lines)
+        make = fresh(f"make_{name}", self.names.taken)
+        captured = ", ".join(variable for variable, _ in method.captured)
+        self._body += ["", "", f"def {make}({captured}):", *(INDENT + line for line in method.lines)]
+        self._body += ["", f"{INDENT}return {name}"]
+        values = ", ".join(value_text(self.names, what, value) for _, value in method.captured)
+        return [f"{name} = {make}({values})"]
 
     # -- kernels
 
@@ -271,7 +281,7 @@ def _names_in(root: object) -> Iterator[str]:
             yield from _names_in(definition)
         for name, method in root.methods.items():
             yield name
-            yield from (used for used, _, _ in method_source(root.name, name, method).imports)
+            yield from (used for used, _ in method_source(root.name, name, method).globals)
     if isinstance(root, Function):
         label = find_metadata(root.metadata, BindingMetadata)
         yield from (root.name, *((label.name,) if label is not None else ()), *(p.name for p in root.params))
