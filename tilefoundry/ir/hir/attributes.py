@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 from tilefoundry.diagnostics import WrongTypeError
 from tilefoundry.ir.core.op import TypeContext
 from tilefoundry.ir.dims.normal_form import normalize_dim
 from tilefoundry.ir.dims.ops import Dim, is_dim_operand
-from tilefoundry.ir.types import BoolDType, DType, IntegerDType
+from tilefoundry.ir.types import BoolDType, DType, FloatDType, IntegerDType
+from tilefoundry.ir.types.limits import largest_finite
 
 
 def plain_int(op: str, name: str, value: object) -> int:
@@ -37,7 +40,7 @@ def extents(op: str, name: str, value: object) -> tuple[Dim, ...]:
 
 
 def check_value(ctx: TypeContext, value: bool | int | float, dtype: DType) -> None:
-    """Refuses a number that elements of `dtype` cannot be set to."""
+    """Refuses a number that elements of `dtype` cannot be set to; floats round, and may be infinite or NaN."""
     if isinstance(dtype, BoolDType):
         if not isinstance(value, bool):
             ctx.error(f"{value!r} is no value of bool", "write True or False")
@@ -51,3 +54,13 @@ def check_value(ctx: TypeContext, value: bool | int | float, dtype: DType) -> No
             )
     elif dtype is DType.f8e8m0 and not value > 0:
         ctx.error(f"{value!r} is no value of f8e8m0, which holds powers of two", "write a power of two")
+    elif isinstance(dtype, FloatDType) and not _in_range(value, largest_finite(dtype)):
+        limit = f"{largest_finite(dtype):g}"
+        shown = f"{value:g}" if isinstance(value, float) else f"an int of {value.bit_length()} bits"
+        ctx.error(
+            f"{shown} is no value of {dtype}, which holds up to {limit}", f"write -{limit}..{limit}, or an infinity"
+        )
+
+
+def _in_range(value: int | float, limit: float) -> bool:
+    return (isinstance(value, float) and not math.isfinite(value)) or -limit <= value <= limit

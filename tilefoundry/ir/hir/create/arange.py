@@ -33,4 +33,14 @@ class Arange(Op):
             ctx.error(f"type must have rank 1, got {self.type}", "reshape the result")
         if not isinstance(self.type.dtype, IntegerDType) or self.type.dtype.bits < 32:
             ctx.error(f"type must be of i32 or i64, got {self.type.dtype}", "cast the result")
+        if isinstance(extent := self.type.shape[0], int) and (beyond := self.beyond(extent)) is not None:
+            low, high = self.type.dtype.range
+            ctx.error(f"{beyond} is no value of {self.type.dtype}, which holds {low}..{high}", 'make it of "i64"')
         return self.type
+
+    def beyond(self, extent: int) -> int | None:
+        """A number that the dtype does not hold, among so many; None when it holds all."""
+        assert isinstance(self.type.dtype, IntegerDType)
+        low, high = self.type.dtype.range
+        ends = (self.start, self.start + self.step * (extent - 1)) if extent else ()
+        return next((end for end in ends if not low <= end <= high), None)

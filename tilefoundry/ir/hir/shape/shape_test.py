@@ -290,6 +290,30 @@ def test_zeros_and_arange_have_their_type():
     for bad, words in ((t, "rank 1"), (make_tensor_type((4,), "f32"), "i32 or i64")):
         with pytest.raises(VerifyError, match=words):
             call(Arange(bad))
+    with pytest.raises(VerifyError, match="has no zero"):
+        call(Zeros(make_tensor_type((4,), "f8e8m0")))
+
+
+@pytest.mark.parametrize(
+    ("extent", "dtype", "start", "step", "beyond"),
+    [
+        (3, "i32", 2**31 - 2, 1, 2**31),
+        (3, "i32", -(2**31) + 1, -1, -(2**31) - 1),
+        (2, "i32", 0, 2**31, 2**31),
+        (1, "i64", 2**63, 0, 2**63),
+        (3, "i32", 2**31 - 3, 1, None),
+        (1, "i32", 0, 2**40, None),
+        (0, "i32", 2**40, 1, None),
+        (N, "i32", 2**31 - 1, 1, None),  # known when the program runs
+    ],
+)
+def test_arange_holds_its_numbers(extent, dtype, start, step, beyond):
+    op = Arange(make_tensor_type((extent,), dtype), start, step)
+    if beyond is None:
+        assert call(op).type == op.type
+    else:
+        with pytest.raises(VerifyError, match=f"arange: {beyond} is no value of {dtype}"):
+            call(op)
     with pytest.raises(TypeError):
         Zeros((4, 4))
     with pytest.raises(TypeError):
