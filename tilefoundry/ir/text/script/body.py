@@ -118,8 +118,6 @@ class BodyPrinter(Walk):
 
     def assignment(self, expr: Expr) -> None:
         """``y = ...``; what has no author's name is kept in a tuple, which gives it none."""
-        if isinstance(expr, Var):
-            raise ExtractError(f"the variable '{expr.name}' is used and bound nowhere", remedy="make it a parameter")
         assert isinstance(expr, Call)
         targets = self._targets(expr)
         if not self._has_place(scopes_of(expr)):

@@ -13,6 +13,7 @@ from tilefoundry.ir.hir.grid_region import GridRegionExpr
 from tilefoundry.ir.shard import Topology
 from tilefoundry.ir.structure import structurally_equal
 from tilefoundry.ir.text.module import canonical_module_text
+from tilefoundry.ir.text.script.analysis import scopes_of
 from tilefoundry.ir.text.script.blocks import INDENT
 from tilefoundry.ir.text.script.body import BodyPrinter
 from tilefoundry.ir.text.script.kernels import KernelPrinter
@@ -62,6 +63,11 @@ class ScriptPrinter:
         members: list[str] = []
         spellings = self._children(module, members)
         levels = module.effective_topologies() if root else module.topologies or ()
+        if not root and module.topologies is None and any(map(_opens_mesh, module.functions)):
+            raise ExtractError(  # @module checks levels when the child is made, before it has an owner
+                f"child '{module.name}' opens meshes on levels that it has from its owner",
+                remedy="declare topologies on it, too",
+            )
         for definition in module.functions:
             if isinstance(definition, PrimFunction):
                 members += self._kernel_member(module, definition, levels)
@@ -186,7 +192,10 @@ class ScriptPrinter:
     def function(self, function: Function) -> None:
         """Prints a function that is in no class."""
         self._body += ["", ""]
-        self._body += [f"@{self.names.imported('tilefoundry', 'func')}", *self._definition(function, function.name, ())]
+        self._body += [
+            f"@{self.names.imported('tilefoundry', 'func')}",
+            *self._definition(function, authored(function.name, "a function"), ()),
+        ]
 
     def _part(self, function: Function) -> None:
         lines = self._definition(function, function.name, ())
@@ -227,6 +236,14 @@ class ScriptPrinter:
         else:
             body = BodyPrinter(function, self.names, levels, lambda child: _child(children, child), self._part).lines()
         return [*head, *(INDENT + line for line in body)]
+
+
+def _opens_mesh(definition: object) -> bool:
+    """Whether a function places anything, and so needs levels."""
+    if not isinstance(definition, Function):
+        return False
+    parts = (definition, *definition.variants, *(converter for _, converter in definition.converters))
+    return any(scopes_of(e) for part in parts if part.body is not None for e in post_order(part.body))
 
 
 def _callees(kernel: PrimFunction) -> Iterator[PrimFunction]:
