@@ -225,7 +225,8 @@ class _Walk:
                 self._variables(path, x, y)
                 return ()
             case Constant(), Constant():
-                self.value(path, (x.value, x.type), (y.value, y.type))
+                self.value(f"{path}: value", x.value, y.value)
+                self._types(path, x, y)
                 return ()
             case Tuple(), Tuple():
                 return self._operands(path, x.elements, y.elements)
