@@ -113,6 +113,32 @@ def test_one_kernel_launched_twice() -> None:
     assert torch.equal(b, a * 2) and torch.equal(out, a * 4)
 
 
+def test_kernels_call_kernels() -> None:
+    program = load_program(
+        'M1 = Mesh((Topology("thread", 64),), Layout((64,), (1,)), ("t",))\n'
+        "PART = ShardLayout(Layout((64,), (0,)), (S(0),), M1)\n"
+        "@prim_func\n"
+        'def doubled(r: Tensor[(64,), "f32", PART, "rmem"], times: Tensor[(), "i32"]):\n'
+        "    for i in range(times):\n"
+        "        T.binary(r, r, r, kind=BinaryKind.ADD)\n"
+        "@prim_func\n"
+        'def stored(r: Tensor[(64,), "f32", PART, "rmem"], o: Tensor[(64,), "f32", ShardLayout(Layout((64,), (1,)), '
+        "(S(0),), M1)]):\n"
+        "    doubled(r, 1)\n"
+        "    T.copy(r, o)\n"
+        "@prim_func\n"
+        'def k(a: Tensor[(64,), "f32"], times: Tensor[(), "i32"], o: Tensor[(64,), "f32"]):\n'
+        "    with M1 as m:\n"
+        '        r = T.alloc_tensor(Tensor[(64,), "f32", PART, "rmem"])\n'
+        "        T.copy(T.tensor_view(a, layout=(64 @ m.t,)), r)\n"
+        "        doubled(r, times + 1)\n"
+        "        stored(r, T.tensor_view(o, layout=(64 @ m.t,)))\n"
+    )
+    a, out = torch.randn(64), torch.full((64,), NAN)
+    jit(program["k"], target="cpu")(a, torch.tensor(2, dtype=torch.int32), out)  # type: ignore[arg-type]  # a kernel
+    assert torch.equal(out, a * 16)
+
+
 def kernel(*lines: str, params: str = 'a: Tensor[(4, 32), "f32"], o: Tensor[(4, 32), "f32"]') -> str:
     head = 'with Mesh((Topology("thread", 128),), Layout((4, 32), (32, 1)), ("w", "l")) as m:'
     fragment = '    r = T.alloc_tensor(Tensor[(4, 32), "f32", (4 @ m.w, 32 @ m.l), "rmem"])'
@@ -174,9 +200,13 @@ REFUSED = {
         '    with Mesh((Topology("cta", 4),), (4,), ("c",)) as c:\n        §T.sync(c)',
         ("a barrier of all CTAs",),
     ),
-    "call": (
-        "@prim_func\ndef g(a: Tensor[(4, 32), 'f32']):\n    pass\n" + kernel("§g(a)"),
-        ("call of 'g'",),
+    "call that returns early": (
+        "@prim_func\ndef g(a: Tensor[(4, 32), 'f32']):\n    return\n" + kernel("§g(a)"),
+        ("call of 'g', which returns early",),
+    ),
+    "call under other extents": (
+        "@prim_func\ndef g(a: Tensor[(N, 32), 'f32']):\n    pass\n" + kernel("§g(a)"),
+        ("call of 'g' under other extents",),
     ),
     "sharded parameters": (
         'W = Mesh((Topology("thread", 4),), Layout((4,), (1,)), ("w",))\n@prim_func\n'

@@ -251,7 +251,7 @@ class Body:
     def _view(self, type_: TensorType, memory: Expr | int, *at: Expr | int) -> str:
         assert isinstance(memory, Var)
         name = self._names[memory]
-        if _tensor_type(memory).storage is StorageKind.GMEM:
+        if memory in self.kernel.params:
             start = start_text(memory, at, self.scalar) if at else "0"
             pointer = f"cute::make_gmem_ptr(cute::raw_pointer_cast({name}.data()) + {start})"
             name = f"cute::make_tensor({pointer}, {name}.layout())"

@@ -12,8 +12,10 @@ from tilefoundry.ir import tir
 from tilefoundry.ir.core.expr import Expr, Tuple, Var
 from tilefoundry.ir.core.metadata import span_of
 from tilefoundry.ir.core.module import Module
+from tilefoundry.ir.verify import verify_module
 from tilefoundry.ir.verify.prim_calls import resolve_symbol
 from tilefoundry.passes.compilable import check_compilable
+from tilefoundry.passes.inline import inline_calls
 from tilefoundry.passes.memory import plan_memory
 from tilefoundry.passes.names import Names
 from tilefoundry.target import CudaTarget, Target
@@ -83,9 +85,11 @@ def lower_kernels(module: Module, entry: tir.PrimFunction, target: Target) -> Mo
     """
     launches = launches_of(module, entry)
     kernels = {launch.kernel.name: launch.kernel for launch in launches} if launches else {entry.name: entry}
-    planned = tuple(_planned(kernel, target) for kernel in kernels.values())
+    planned = tuple(_planned(inline_calls(module, kernel), target) for kernel in kernels.values())
     functions = (replace(entry, callees=()), *planned) if launches else planned
-    return Module(module.name, functions, entry.name, target=target, topologies=module.effective_topologies())
+    lowered = Module(module.name, functions, entry.name, target=target, topologies=module.effective_topologies())
+    verify_module(lowered)
+    return lowered
 
 
 def _planned(kernel: tir.PrimFunction, target: Target) -> tir.PrimFunction:

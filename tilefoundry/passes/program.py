@@ -7,7 +7,7 @@ from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.elaborate import Elaborator
 from tilefoundry.ir.tir import PrimFunction, fold
-from tilefoundry.ir.verify import verify_module
+from tilefoundry.ir.verify import meshes_named, verify_module, verify_prim_function
 from tilefoundry.passes.kernels import lower_kernels
 from tilefoundry.passes.lower import lower_function
 from tilefoundry.passes.memory import plan_memory
@@ -54,13 +54,15 @@ def lower(module: Module, target: Target | None = None) -> Module:
         planned, used = plan_memory(insert_barriers(pipeline(items, names, stages)), names)
         if limit is None or used <= limit:
             kernel = PrimFunction(entry.name, (*inputs, *outputs), fold(planned), len(outputs))
-            return Module(
+            lowered = Module(
                 name=module.name,
                 functions=(kernel,),
                 entry=entry.name,
                 target=target or placement,
                 topologies=module.effective_topologies(),
             )
+            verify_prim_function(kernel, lowered, meshes_named(entry))
+            return lowered
     raise CompileError(
         f"the tiles of '{entry.name}' take {used} bytes of shared memory, and a CTA of {placement} has {limit}",
         remedy="use smaller tiles",
