@@ -118,7 +118,7 @@ class Searches:
             n = tf.reshard(y, (64 @ t.t, 8), "rmem")
             most, most_at = tf.topk(r, 4)
             least, least_at = tf.topk(r, 3, largest=False)
-            order, order_at = tf.topk(n, 8)
+            order, order_at = tf.sort(n)
             return (
                 tf.reshard(tf.argmax(r), (64 @ t.t,), "gmem"),
                 tf.reshard(tf.argmin(r, axis=1), (64 @ t.t,), "gmem"),

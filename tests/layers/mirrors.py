@@ -22,7 +22,6 @@ AWAITING_LOWERING: frozenset[str] = frozenset(
         "matrix/mma_sm80.py",
         "matrix/wgmma_sm90.py",
         "reduce/cumsum.py",
-        "reduce/sort.py",
         "shape/concat.py",
         "shape/flip.py",
         "shape/pad.py",

@@ -5,7 +5,7 @@ from tilefoundry.passes.lower.elementwise import binary, cast, clamp, full_like,
 from tilefoundry.passes.lower.function import lower_function
 from tilefoundry.passes.lower.matrix import matmul
 from tilefoundry.passes.lower.norm import layer_norm, rms_norm, softmax
-from tilefoundry.passes.lower.reduce import argmax, argmin, quant, reduce, topk
+from tilefoundry.passes.lower.reduce import argmax, argmin, quant, reduce, sort, topk
 from tilefoundry.passes.lower.shape import (
     expand,
     insert_slice,
@@ -46,6 +46,7 @@ _RULES = (
     slice,
     softmax,
     softplus,
+    sort,
     split,
     squeeze,
     topk,
