@@ -13,16 +13,16 @@ from tilefoundry.ir.types.limits import largest_finite
 
 
 def plain_int(op: str, name: str, value: object) -> int:
-    """`value`, which must be a plain int."""
-    if isinstance(value, bool) or not isinstance(value, int):
+    """`value`, which must be a plain int of 64 bits."""
+    if isinstance(value, bool) or not isinstance(value, int) or not _fits(value):
         raise WrongTypeError(f"{op}: {name} must be a plain int, got {value!r}", remedy="write a number")
     return value
 
 
 def ints(op: str, name: str, value: object) -> tuple[int, ...]:
-    """A non-empty tuple of plain ints; one int stands for a tuple of it."""
+    """A non-empty tuple of plain ints of 64 bits; one int stands for a tuple of it."""
     items = value if isinstance(value, (tuple, list)) else (value,)
-    if not items or not all(type(item) is int for item in items):
+    if not items or not all(type(item) is int and _fits(item) for item in items):
         raise WrongTypeError(
             f"{op}: {name} must be an int or a non-empty tuple of ints, got {value!r}", remedy="write 0, or (0, 1)"
         )
@@ -30,13 +30,17 @@ def ints(op: str, name: str, value: object) -> tuple[int, ...]:
 
 
 def extents(op: str, name: str, value: object) -> tuple[Dim, ...]:
-    """A tuple of ints and dims, each in normal form."""
-    if not isinstance(value, (tuple, list)) or not all(is_dim_operand(d) for d in value):
+    """A tuple of ints of 64 bits and dims, each in normal form."""
+    if not isinstance(value, (tuple, list)) or not all(is_dim_operand(d) and _fits(d) for d in value):
         raise WrongTypeError(
             f"{op}: {name} must be a tuple of ints and dims, got {value!r}",
             remedy="write (a, b), with extents that are ints or DimVars",
         )
     return tuple(normalize_dim(d) for d in value)
+
+
+def _fits(value: object) -> bool:
+    return not isinstance(value, int) or -(1 << 63) <= value < 1 << 63
 
 
 def check_value(ctx: TypeContext, value: bool | int | float, dtype: DType) -> None:

@@ -5,7 +5,7 @@ import pytest
 from tilefoundry.diagnostics import VerifyError
 from tilefoundry.ir.core import Var
 from tilefoundry.ir.dims import INDEX_TYPE, DimVar
-from tilefoundry.ir.hir import Flip, Pad, Rank, ShapeOf
+from tilefoundry.ir.hir import Flip, Pad, Rank, ShapeOf, Squeeze
 from tilefoundry.ir.samples import GROUP, W, call, dynamic, held, value
 from tilefoundry.ir.shard import Layout, Partial, Placed
 from tilefoundry.ir.types import StorageKind, TensorType, make_tensor_type
@@ -59,6 +59,12 @@ def test_pad_values_are_told_apart():
     assert Pad((1, 1), float("nan")) == Pad((1, 1), float("nan"))
 
 
+def test_lists_serve_as_tuples():
+    """An op is a value: it can be compared and hashed however it was written."""
+    for op, same in ((Flip([0, 1]), Flip((0, 1))), (Squeeze([0]), Squeeze((0,))), (Pad([1, 2]), Pad((1, 2)))):
+        assert (op, hash(op)) == (same, hash(same))
+
+
 @pytest.mark.parametrize("x", [value((4, N)), X, SUM, dynamic(X)])
 def test_rank_and_shape_of(x):
     assert call(Rank(), x).type == INDEX_TYPE
@@ -92,6 +98,7 @@ def test_rank_and_shape_of(x):
         (lambda: Pad((1,)), r"one after for each axis"),
         (lambda: Pad((1, -1)), r"none negative(.|\n)*slice"),
         (lambda: Pad(1), "tuple of ints and dims"),
+        (lambda: Pad((1 << 63, 0)), "tuple of ints and dims"),
         (lambda: Pad((1, 1), "0"), "value must be a number"),
     ],
 )

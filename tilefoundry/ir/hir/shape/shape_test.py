@@ -211,6 +211,11 @@ def test_windows_of_placed_tensors():
         (lambda: Slice((8, 4), drop=(2,)), "distinct axes"),
         (lambda: Slice((8, 4), boundary=("clip", "error")), '"zero"'),
         (lambda: Slice((8, 4), (0, 1)), "at least 1"),
+        (lambda: Slice((8, 4), 0), "one for each size"),
+        (lambda: Slice((8, 4), None), "strides must be an int"),
+        (lambda: Slice((8, 4), drop=1.5), "drop must be an int"),
+        (lambda: Slice((8, 4), boundary=None), '"zero"'),
+        (lambda: Slice((8, 1 << 63)), "sizes must be a tuple of ints and dims"),
         (lambda: Slice((-8, 4)), "negative"),
     ],
 )

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tilefoundry.diagnostics import WrongTypeError, WrongValueError
+from tilefoundry.diagnostics import WrongValueError
 from tilefoundry.ir.core.expr import Expr, Tuple
 from tilefoundry.ir.core.op import TypeContext
-from tilefoundry.ir.dims.normal_form import normalize_dim
-from tilefoundry.ir.dims.ops import Dim, is_dim_operand
+from tilefoundry.ir.dims.ops import Dim
+from tilefoundry.ir.hir.attributes import extents
 from tilefoundry.ir.hir.common import index_scalar
 from tilefoundry.ir.types import TensorType
 
 
 def window_sizes(op: str, sizes: object) -> tuple[Dim, ...]:
     """Checked sizes, one per axis."""
-    if not isinstance(sizes, (tuple, list)) or not all(is_dim_operand(d) for d in sizes):
-        raise WrongTypeError(
-            f"{op}: sizes must be a tuple of ints and dims, got {sizes!r}",
-            remedy="write (a, b), with extents that are ints or DimVars",
-        )
-    result = tuple(normalize_dim(d) for d in sizes)
+    result = extents(op, "sizes", sizes)
     if any(isinstance(d, int) and d < 0 for d in result):
         raise WrongValueError(f"{op}: sizes must not be negative, got {sizes!r}", remedy="write 0 or more")
     return result
@@ -28,7 +23,7 @@ def window_sizes(op: str, sizes: object) -> tuple[Dim, ...]:
 
 def window_boundary(op: str, boundary: Sequence[str], rank: int, overhang: str) -> tuple[str, ...]:
     """Checked boundaries, one per axis: "error", or `overhang` where the window may lie partly outside."""
-    result = tuple(boundary) or ("error",) * rank
+    result = (tuple(boundary) if isinstance(boundary, (tuple, list)) else (boundary,)) or ("error",) * rank
     if len(result) != rank or any(b not in ("error", overhang) for b in result):
         raise WrongValueError(
             f'{op}: boundary must hold "error" or "{overhang}" for each of {rank} axes, got {boundary!r}',
