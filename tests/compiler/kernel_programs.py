@@ -123,3 +123,42 @@ def total(a: Tensor[(8, 128), "f32"], o: Tensor[(8, 1), "f32"]):
             T.sync(middle)
         if m.w == 0 and m.l == 0:
             T.copy(s, T.tensor_view(o, layout=ShardLayout(Layout((8, 1), (1, 1)), held.attrs, m)))
+
+
+@prim_func(target=CUDA)
+def mixture(a: Tensor[(16, 32), "f16"], bias: Tensor[(), "f32"], o: Tensor[(16, 32), "f32"]):
+    """relu(a + bias) where the column is even, else the column, through a sharded tile; parameters are copied whole."""
+    with Mesh((THREADS,), Layout((4, 32), (32, 1)), ("w", "l")) as m:
+        h = T.alloc_tensor(Tensor[(16, 32), "f16", (4 @ m.w, 4, 32 @ m.l), "rmem"])
+        r = T.alloc_tensor(Tensor[(16, 32), "f32", (4 @ m.w, 4, 32 @ m.l), "rmem"])
+        column = T.alloc_tensor(Tensor[(16, 32), "i32", (4 @ m.w, 4, 32 @ m.l), "rmem"])
+        number = T.alloc_tensor(Tensor[(16, 32), "f32", (4 @ m.w, 4, 32 @ m.l), "rmem"])
+        even = T.alloc_tensor(Tensor[(16, 32), "bool", (4 @ m.w, 4, 32 @ m.l), "rmem"])
+        tile = T.alloc_tensor(Tensor[(16, 32), "f32", (4 @ m.w, 4, 32 @ m.l), "smem"])
+        T.copy(a, h)
+        T.cast(h, r)
+        T.binary(r, bias, r, kind=BinaryKind.ADD)
+        T.iota(0, column, axis=1, step=1)
+        T.cast(column, number)
+        T.binary(column, 2, column, kind=BinaryKind.MOD)
+        T.binary(column, 0, even, kind=BinaryKind.EQ)
+        T.relu(r, r)
+        T.where(even, r, number, tile)
+        T.sync(m)
+        T.copy(tile, r)
+        T.copy(r, o)
+
+
+@prim_func(target=CUDA)
+def product(a: Tensor[(16, 16), "f32"], b: Tensor[(16, 16), "f32"], o: Tensor[(16, 16), "f32"]):
+    """a @ b from shared tiles."""
+    with Mesh((THREADS,), Layout((8, 16), (16, 1)), ("r", "c")) as m:
+        x = T.alloc_tensor(Tensor[(16, 16), "f32", "smem"])
+        y = T.alloc_tensor(Tensor[(16, 16), "f32", "smem"])
+        acc = T.alloc_tensor(Tensor[(16, 16), "f32", (8 @ m.r, 2, 16 @ m.c), "rmem"])
+        T.copy(a, T.tensor_view(x, layout=(8 @ m.r, 2, 16 @ m.c)))
+        T.copy(b, T.tensor_view(y, layout=(8 @ m.r, 2, 16 @ m.c)))
+        T.fill(acc, 0.0)
+        T.sync(m)
+        T.mma(acc, x, y)
+        T.copy(acc, o)

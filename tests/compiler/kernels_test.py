@@ -62,12 +62,25 @@ def test_a_reduction_across_warps() -> None:
     torch.testing.assert_close(out.double(), a.double().sum(1, keepdim=True), rtol=1e-5, atol=1e-5)
 
 
+def test_elements_of_all_kinds() -> None:
+    a, out = torch.randn(16, 32).half(), torch.full((16, 32), NAN)
+    jit(programs.mixture, target="cpu")(a, torch.tensor(0.5), out)
+    columns = torch.arange(32.0).expand(16, 32)
+    assert torch.equal(out, torch.where(columns % 2 == 0, (a.float() + 0.5).relu(), columns))
+
+
+def test_a_product_of_shared_tiles() -> None:
+    a, b, out = torch.randn(16, 16), torch.randn(16, 16), torch.full((16, 16), NAN)
+    jit(programs.product, target="cpu")(a, b, out)
+    torch.testing.assert_close(out.double(), a.double() @ b.double(), rtol=1e-5, atol=1e-5)
+
+
 def sources(entry: PrimFunction, target: CpuTarget | CudaTarget) -> list[str]:
     return [unit.source for unit in emit_module(lower(normalize_to_module(entry), target), target).units]
 
 
 def test_both_targets_run_the_same_body() -> None:
-    for entry in (programs.host, programs.rows_host, programs.turned_host, programs.total):
+    for entry in (programs.host, programs.rows_host, programs.turned_host, programs.total, programs.mixture):
         (cpu,), (cuda,) = (sources(entry, target) for target in (CpuTarget(), programs.CUDA))
         assert cpu.partition('extern "C"')[0] == cuda.partition('extern "C"')[0]
 
