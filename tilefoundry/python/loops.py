@@ -106,6 +106,12 @@ def _check_constants(
         if name not in outer or isinstance(outer[name], Expr):
             continue
         before, after = outer[name], inner[name]
+        if isinstance(before, tuple) and before is not after and any(isinstance(v, Expr) for v in before):
+            p.refuse(
+                where,
+                f"'{name}' is a tuple of run-time values, which a loop does not carry",
+                remedy="give each element a name of its own before the loop: a, b = ...",
+            )
         if before is not after and not _same_constant(before, after):
             p.refuse(
                 where,

@@ -211,6 +211,10 @@ VERIFY: dict[str, tuple[str, tuple[str, ...]]] = {
         body("n = 1", "for i in range(4):", "    §n = n + 1", "return x"),
         ("'n' is 1 before the loop and 2", "another name"),
     ),
+    "tuple as a carry": (
+        body("y = (x, x)", "for i in range(4):", "    §y = (y[1], y[0] + y[1])", "return y[0]"),
+        ("'y' is a tuple of run-time values", "a, b = ..."),
+    ),
     "range outside for": (body("y = §range(3)", "return x"), ("outside the header of a 'for'",)),
     "with in a loop": (
         "@func(topologies=(THREAD,))\ndef f(x: Tensor[(8,), 'f32']) -> Tensor[(8,), 'f32']:\n    for i in range(2):\n"
