@@ -65,7 +65,7 @@ RULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "an axis out of range": (calling("§tf.softmax(x, axis=2)"), ("axis 2", "rank 2")),
     "a reduction of no kind": (calling("§tf.reduce(x, (1,), True, 'sum')"), ("kind must be a ReduceKind", "SUM")),
     "a reduction over one axis twice": (calling("§tf.reduce(x, (1, -1), True, ReduceKind.SUM)"), ("axes",)),
-    "a reduction over a float axis": (calling("§tf.reduce(x, (1.0,))"), ("axes",)),
+    "a reduction over a float axis": (calling("§tf.reduce(x, (1.0,))"), ("axis must be a plain int, got 1.0",)),
     "numbers of elements": (calling("§tf.reshape(x, (8, 63))"), ("(8,63)", "(8,64)", "as many")),
     "a shape of floats": (calling("§tf.reshape(x, (8.0, 64))"), ("new_shape", "ints or DimVars")),
     "an incomplete permutation": (calling("§tf.transpose(x, perm=(0,))"), ("perm",)),

@@ -60,7 +60,9 @@ class GridRegionExpr(Expr):
         span = span_of(self.metadata)
         if isinstance(self.step, int) and self.step < 1:
             raise VerifyError(
-                f"loop over '{self.induction_var.name}': step must be at least 1, got {self.step}", span=span
+                f"loop over '{self.induction_var.name}': step must be at least 1, got {self.step}",
+                remedy="write a positive step",
+                span=span,
             )
         if not (len(self.carried_args) == len(self.init_args) == len(self.yield_values)):
             raise WrongTypeError(

@@ -24,7 +24,9 @@ class FullLike(Op):
 
     def __post_init__(self) -> None:
         if not isinstance(self.value, (bool, int, float)):
-            raise WrongTypeError(f"full_like: value must be a number, got {self.value!r}")
+            raise WrongTypeError(
+                f"full_like: value must be a number, got {self.value!r}", remedy="write a Python number"
+            )
 
     def __eq__(self, other: object) -> bool:
         # repr tells 0.0 from -0.0 and 1 from 1.0 from True, and nan from nothing
