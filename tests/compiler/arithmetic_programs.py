@@ -97,7 +97,7 @@ PLACES = Tensor[(64,), "i64"]
 
 @module(entry="searches", target=TARGET, topologies=TOPOLOGIES)
 class Searches:
-    """Where extrema are, and the greatest and least few, along rows that a thread holds."""
+    """Where extrema are, the greatest and least few, and running sums, along rows that a thread holds."""
 
     @func
     def searches(
@@ -112,6 +112,8 @@ class Searches:
         Tensor[(64, 3), "i64"],
         Tensor[(64, 8), "i32"],
         Tensor[(64, 8), "i64"],
+        Tensor[(64, 8), "i32"],
+        Tensor[(64, 8), "bf16"],
     ]:
         with Mesh(("thread",), (64,), ("t",)) as t:
             r = tf.reshard(x, (64 @ t.t, 32), "rmem")
@@ -129,6 +131,8 @@ class Searches:
                 tf.reshard(least_at, (64 @ t.t, 3), "gmem"),
                 tf.reshard(order, (64 @ t.t, 8), "gmem"),
                 tf.reshard(order_at, (64 @ t.t, 8), "gmem"),
+                tf.reshard(tf.cumsum(n), (64 @ t.t, 8), "gmem"),
+                tf.reshard(tf.cumsum(tf.cast(n, "bf16") * 0.1), (64 @ t.t, 8), "gmem"),
             )
 
 

@@ -76,6 +76,8 @@ def test_searches() -> None:
     for value, expected in zip(values[:3], tilefoundry.evaluate(programs.Searches, x, y)[:3], strict=True):
         assert torch.equal(value, expected)
     assert values[0][:2].tolist() == [5, 0]
+    for value, expected in zip(values[9:], tilefoundry.evaluate(programs.Searches, x, y)[9:], strict=True):
+        assert torch.equal(value, expected)
     # of equal elements the kernel takes the first, as a stable sort does
     for (found, at), source, count, largest in (
         (values[3:5], x, 4, True),

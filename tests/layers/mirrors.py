@@ -21,7 +21,6 @@ AWAITING_LOWERING: frozenset[str] = frozenset(
         "index/scatter_add.py",
         "matrix/mma_sm80.py",
         "matrix/wgmma_sm90.py",
-        "reduce/cumsum.py",
         "shape/concat.py",
         "shape/flip.py",
         "shape/pad.py",

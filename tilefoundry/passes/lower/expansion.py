@@ -62,19 +62,13 @@ class Primitives:
         """A call of any op."""
         return Call(op, args, metadata=self._metadata)
 
-    def number(self, value: float | int) -> Constant:
-        """A literal, which takes the dtype of the other operand."""
-        dtype = DType.f32 if isinstance(value, float) else DType.i64
-        return Constant(value, TensorType.umat_scalar(dtype), self._metadata)
-
     def unary(self, kind: UnaryKind, x: Expr) -> Call:
         """``kind(x)``."""
         return self.call(Unary(kind), x)
 
     def binary(self, kind: BinaryKind, lhs: Expr | float, rhs: Expr | float) -> Call:
         """``kind(lhs, rhs)``, of which one may be a number."""
-        a, b = (x if isinstance(x, Expr) else self.number(x) for x in (lhs, rhs))
-        return self.call(Binary(kind), a, b)
+        return self.call(Binary(kind), *self._operands(lhs, rhs))
 
     def add(self, lhs: Expr | float, rhs: Expr | float) -> Call:
         """``lhs + rhs``."""
@@ -92,9 +86,9 @@ class Primitives:
         """``lhs / rhs``."""
         return self.binary(BinaryKind.DIV, lhs, rhs)
 
-    def where(self, condition: Expr, then: Expr, otherwise: Expr) -> Call:
-        """``then`` where the condition holds, else ``otherwise``."""
-        return self.call(Where(), condition, then, otherwise)
+    def where(self, condition: Expr, then: Expr | float, otherwise: Expr | float) -> Call:
+        """``then`` where the condition holds, else ``otherwise``, of which one may be a number."""
+        return self.call(Where(), condition, *self._operands(then, otherwise))
 
     def reduce(self, kind: ReduceKind, x: Expr, axes: tuple[int, ...]) -> Call:
         """``x`` reduced along axes that stay, with extent 1."""
@@ -111,6 +105,12 @@ class Primitives:
     def wide(self, x: Expr) -> Expr:
         """``x`` in the type in which ops compute that round once: f32, or f64 for f64."""
         return self.cast(x, compute_dtype(tensor_type(x).dtype))
+
+    def _operands(self, *given: Expr | float) -> list[Expr]:
+        """Operands of one dtype: a number becomes a literal of the dtype of the others."""
+        dtype = next(tensor_type(x).dtype for x in given if isinstance(x, Expr))
+        literal = TensorType.umat_scalar(dtype)
+        return [x if isinstance(x, Expr) else Constant(x, literal, self._metadata) for x in given]
 
 
 def compute_dtype(dtype: DType) -> DType:

@@ -27,7 +27,7 @@ def extremes(p: Primitives, x: Expr, axis: int, count: int, *, largest: bool) ->
         value, is_best = _best(p, x, axis, taken, largest=largest)
         place = first_place(p, t, axis, is_best, keepdim=True)
         taken = p.binary(BinaryKind.OR, taken, p.binary(BinaryKind.EQ, places, place))
-        here = p.binary(BinaryKind.EQ, slots, p.number(k))
+        here = p.binary(BinaryKind.EQ, slots, k)
         values, indices = p.where(here, value, values), p.where(here, place, indices)
     return Tuple((values, indices))
 
@@ -41,7 +41,7 @@ def _best(p: Primitives, x: Expr, axis: int, taken: Expr | None, *, largest: boo
         best = p.reduce(kind, left, (axis,))
         return best, _free(p, p.binary(BinaryKind.EQ, x, best), taken)
     is_nan = p.unary(UnaryKind.ISNAN, x)
-    worst = p.number(-math.inf if largest else math.inf)
+    worst = -math.inf if largest else math.inf
     if largest:  # the reduction carries NaN
         left = x if taken is None else p.where(taken, worst, x)
         best = p.reduce(kind, left, (axis,))
@@ -51,7 +51,7 @@ def _best(p: Primitives, x: Expr, axis: int, taken: Expr | None, *, largest: boo
     equal = _free(p, p.binary(BinaryKind.EQ, x, best), taken)
     any_equal = p.reduce(ReduceKind.ANY, equal, (axis,))
     nans = p.binary(BinaryKind.AND, _free(p, is_nan, taken), p.unary(UnaryKind.NOT, any_equal))
-    return p.where(any_equal, best, p.number(math.nan)), p.binary(BinaryKind.OR, equal, nans)
+    return p.where(any_equal, best, math.nan), p.binary(BinaryKind.OR, equal, nans)
 
 
 def _free(p: Primitives, condition: Expr, taken: Expr | None) -> Expr:

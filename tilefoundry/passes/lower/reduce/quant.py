@@ -19,7 +19,7 @@ def expand_quant(p: Primitives, call: Call) -> Expr:
     by_group = (*shape[:-1], dim_floordiv(shape[-1], op.group))
     x = p.reshape(p.wide(operand(call)), (*by_group, op.group))
     greatest = p.reduce(ReduceKind.ABS_MAX, x, (-1,))
-    scale = p.where(p.binary(BinaryKind.EQ, greatest, 0.0), p.number(1.0), p.div(greatest, FP8_MAX))
+    scale = p.where(p.binary(BinaryKind.EQ, greatest, 0.0), 1.0, p.div(greatest, FP8_MAX))
     scaled = p.binary(BinaryKind.MIN, p.binary(BinaryKind.MAX, p.div(x, scale), -FP8_MAX), FP8_MAX)
     quantised = p.reshape(p.cast(scaled, op.target), shape)
     return Tuple((quantised, p.reshape(p.cast(scale, DType.f32), by_group)))

@@ -25,8 +25,7 @@ def first_extremum(p: Primitives, call: Call, kind: ReduceKind, axis: int) -> Ex
 
 def first_place(p: Primitives, t: TensorType, axis: int, holds: Expr, *, keepdim: bool) -> Expr:
     """The least index along an axis of `t` where the condition holds; the extent of the axis where it never does."""
-    extent = t.shape[axis]
-    place = p.where(holds, positions(p, t, axis, extent), p.number(extent) if isinstance(extent, int) else extent)
+    place = p.where(holds, positions(p, t, axis, t.shape[axis]), t.shape[axis])
     return p.call(Reduce((axis,), keepdim, ReduceKind.MIN), place)
 
 
