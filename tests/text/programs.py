@@ -107,6 +107,29 @@ def f(x: Tensor[(4, 8, 64), "f32"]) -> Tensor[(64,), "f32"]:
         acc = acc + g(x[i])
     return acc
 """,
+    "names of loop variables": """\
+@func
+def g(x: Tensor[(8, 64), "f32"]) -> tuple[Tensor[(8, 32), "f32"], Tensor[(8, 32), "f32"]]:
+    i = tf.exp(x) + x
+    j, k = tf.split(i, axis=1, num_splits=2)
+    n = tf.split(x * i, axis=1, num_splits=2)
+    i, m = n
+    for p in range(2):
+        j = j + i
+    for q in range(3):
+        j = j + k
+    return j, m
+@func
+def f(x: Tensor[(8, 64), "f32"], y: Tensor[(8, 32), "f32"]) -> Tensor[(8, 32), "f32"]:
+    for i in range(3):
+        for j in range(i + 1):
+            x = x + x
+            a, b = g(x)
+            for n in range(2):
+                y = y + a * b
+                x = x * x
+    return y
+""",
     "a loop that is called twice": """\
 @func
 def g(x: Tensor[(99, 64), "f32", ((99, 64), (64, 1))]) -> Tensor[(8, 64), "f32"]:

@@ -64,6 +64,11 @@ class _Body:
                 second = self.name(known, kind, avoid=name)
                 self.lines.append(f"{pad}{name}, {second} = {self.operand(known, kind)}, {self.operand(known, kind)}")
                 known[name] = known[second] = kind
+            elif roll < 0.46 and kind == "plain":
+                half, rest = f"half{len(self.lines)}_", self.name(known, kind, avoid=name)
+                self.lines.append(f"{pad}{half}, {rest} = d_.tf.split({self.operand(known, kind)}, 1, 2)")
+                self.lines.append(f"{pad}{rest} = d_.tf.concat({half}, {rest}, axis=1)")
+                known[rest] = kind
             elif roll < 0.5:
                 constraint = random.choice(("storage='smem'", "layout=(8, 64)"))
                 self.lines.append(f"{pad}{name}: d_.where({constraint}) = d_.tf.exp({self.operand(known, kind)})")

@@ -119,9 +119,10 @@ class BodyPrinter(Walk):
     def assignment(self, expr: Expr) -> None:
         """``y = ...``; what has no author's name is kept in a tuple, which gives it none."""
         assert isinstance(expr, Call)
-        targets = self._targets(expr)
-        if not self._has_place(scopes_of(expr)):
-            self._apart([expr] if targets is None else [t for t in targets if t is not None])
+        name, targets = binding_name(expr), self._targets(expr)
+        parts = [t for t in targets or () if t is not None]
+        if any(map(self._is_taken, (expr, *parts))) or not self._has_place(scopes_of(expr)):
+            self._apart(parts or [expr])  # a tuple whose parts are all taken is not read otherwise
             return
         self._within(scopes_of(expr))
         where, others = "", []
@@ -133,16 +134,12 @@ class BodyPrinter(Walk):
                     pass
                 case _:
                     others.append(type(note).__name__)
-        name = binding_name(expr)
         if others or (where and name is None):
             what = ", ".join(others) or "a schedule constraint on a value without name"
             raise ExtractError(f"{what} has no spelling in a script", remedy="remove the record before printing")
         text = self.text.call(expr)[0]
         if name is not None:
-            if self.names.is_loop_variable(authored(name, "a value")):
-                self._apart([expr])
-                return
-            self.names.make_way(name)
+            self.names.make_way(authored(name, "a value"))
             self.names.line(f"{name}{where} = {text}")
             self.names.spell(expr, name)
             self.names.hold(name, expr)
@@ -151,11 +148,17 @@ class BodyPrinter(Walk):
             for _ in self.analysis.parts[id(expr)]:
                 self.names.used(expr)
             self._unpack(targets, text)
+            self.names.spell(expr, text if name is not None else "")  # printed, and not read otherwise
             return
         if name is None:
             kept = self.names.fresh("value")
             self.names.line(f"{kept} = ({text},)")
             self.names.spell(expr, f"{kept}[0]")
+
+    def _is_taken(self, value: Expr) -> bool:
+        """Whether the name of a value cannot be assigned here, since a loop around runs over it."""
+        name = binding_name(value)
+        return name is not None and self.names.is_loop_variable(name)
 
     def _targets(self, source: Call) -> list[Call | None] | None:
         """What the parts of a tuple are assigned to, if they are all unpacked at once and nothing else is done."""
@@ -187,8 +190,10 @@ class BodyPrinter(Walk):
         )
         self._define(part.function)
         for result in results:
-            if isinstance(result, Call) and isinstance(result.target, TupleGetItem) and len(results) > 1:
-                self.names.spell(result.args[0], "")  # type: ignore[arg-type]  # a tuple, which is taken apart there
+            if isinstance(result, Call) and isinstance(result.target, TupleGetItem):
+                (source,) = result.args
+                if isinstance(source, Expr) and not self.names.is_known(source):
+                    self.names.spell(source, "")  # it is taken apart there, and not read here
         for value in part.uses:
             self.names.used(value)
         arguments = [self.text.number(e) if is_index_value(e) else self.names.spelling(e) for e in part.inputs]
@@ -232,7 +237,8 @@ class BodyPrinter(Walk):
         """A ``for`` statement; its carries are the names that it assigns."""
         variable, names = loop.induction_var, self._carry_names(loop)
         nameless = any(_is_nameless(init) for init in loop.init_args)  # as a parameter of a part, it has a name
-        if nameless or not self._has_place(scopes_of(loop)) or variable.name in self.names.holders:
+        taken = variable.name in self.names.holders or any(map(self.names.is_loop_variable, names))
+        if nameless or taken or not self._has_place(scopes_of(loop)):
             self._apart([result for result in self._results(loop) if result is not None])
             return
         self._within(scopes_of(loop))
