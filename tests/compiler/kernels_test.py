@@ -152,6 +152,35 @@ def test_kernels_call_kernels() -> None:
     assert torch.equal(out, a * 16)
 
 
+def test_a_dispatch_by_extent_and_an_abort() -> None:
+    program = load_program(
+        "@intrinsic\n"
+        "def stored(o, value):\n"
+        '    with Mesh((Topology("thread", 32),), (32,), ("t",)) as m:\n'
+        "        T.fill(T.tensor_view(o, 0, 0, shape=(1, 32), layout=(1, 32 @ m.t)), value)\n"
+        "@prim_func\n"
+        'def small(o: Tensor[(N, 32), "f32"]):\n'
+        "    stored(o, 1.0)\n"
+        "@prim_func\n"
+        'def large(o: Tensor[(N, 32), "f32"]):\n'
+        "    stored(o, 2.0)\n"
+        "@prim_func(target=CudaTarget())\n"
+        'def pick(o: Tensor[(N, 32), "f32"]):\n'
+        '    T.dispatch("pick", o.shape[0], (DimVarRangePat("N", 5, 9), large), (DimVarRangePat("N", 1, 5), small),\n'
+        '               args=(o,), otherwise="N is \\"9\\" or more")\n'
+        "@prim_func(target=CpuTarget())\n"
+        'def host(o: Tensor[(N, 32), "f32"]):\n'
+        "    launch(pick, o, grid=1, block=32)\n"
+    )
+    pick = jit(program["host"], target="cpu")  # type: ignore[arg-type]  # a kernel
+    for count, value in ((1, 1.0), (4, 1.0), (5, 2.0), (8, 2.0)):
+        out = torch.zeros(count, 32)
+        pick(out)
+        assert torch.equal(out[0], torch.full((32,), value))
+    with pytest.raises(Exception, match='N is "9" or more'):
+        pick(torch.zeros(9, 32))
+
+
 def kernel(*lines: str, params: str = 'a: Tensor[(4, 32), "f32"], o: Tensor[(4, 32), "f32"]') -> str:
     head = 'with Mesh((Topology("thread", 128),), Layout((4, 32), (32, 1)), ("w", "l")) as m:'
     fragment = '    r = T.alloc_tensor(Tensor[(4, 32), "f32", (4 @ m.w, 32 @ m.l), "rmem"])'
@@ -168,7 +197,6 @@ def host(*lines: str) -> str:
 
 # name: (program, words)
 REFUSED = {
-    "abort": (kernel('§T.abort("no")'), ("a Abort", "cannot be compiled yet")),
     "return": (kernel("T.sync(m)", "if m.w == 0:", "    §return"), ("'return' in a kernel whose instances meet",)),
     "norm": (
         kernel("§T.rms_norm(r, w, r)", params='w: Tensor[(32,), "f32"], o: Tensor[(4, 32), "f32"]'),

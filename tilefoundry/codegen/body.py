@@ -9,7 +9,7 @@ from __future__ import annotations
 from tilefoundry.codegen.coordinates import coordinate_text, queries_in, scope_text
 from tilefoundry.codegen.effects import effect_text
 from tilefoundry.codegen.identifiers import identifier
-from tilefoundry.codegen.scalars import scalar_text
+from tilefoundry.codegen.scalars import scalar_text, string_text
 from tilefoundry.codegen.types import dtype_text, layout_text, logical_text, mesh_text, shard_text
 from tilefoundry.codegen.windows import start_text
 from tilefoundry.diagnostics import CompileError
@@ -190,6 +190,8 @@ class Body:
                     self._nested(body)
                 case tir.Return():
                     self._emit("return;")
+                case tir.Abort(message):
+                    self._emit(f"target::abort_launch({string_text(message)});")
                 case _:
                     raise CompileError(f"a {type(item).__name__} cannot be emitted")
 

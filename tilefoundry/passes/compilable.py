@@ -59,7 +59,7 @@ def check_compilable(kernel: tir.PrimFunction) -> None:
                 _scope(mesh, span)
             case tir.Return() if collective:
                 _refuse("a 'return' in a kernel whose instances meet", "use 'if' around the rest", span)
-            case tir.For() | tir.If() | tir.While() | tir.Return():
+            case tir.For() | tir.If() | tir.While() | tir.Return() | tir.Abort():
                 pass
             case _:
                 _refuse(f"a {_name(item)}", "write the statements out, for instance as an @intrinsic", span)

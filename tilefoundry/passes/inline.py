@@ -1,4 +1,4 @@
-"""Calls between kernels: the callee's statements, with the arguments in place of its parameters.
+"""Calls between kernels, by name or by extent: the callee's statements, with arguments in place of its parameters.
 
 A call is a device call inside the same kernel, so it leaves nothing behind but statements.
 """
@@ -11,13 +11,16 @@ from tilefoundry.diagnostics import CompileError
 from tilefoundry.ir import tir
 from tilefoundry.ir.core.expr import Call, Constant, Expr, Tuple, Var
 from tilefoundry.ir.core.module import Module
-from tilefoundry.ir.types import TensorType
+from tilefoundry.ir.hir import Binary, BinaryKind
+from tilefoundry.ir.types import DType, TensorType
 from tilefoundry.ir.types.matching import Bindings, bind_type
 from tilefoundry.ir.verify.prim_calls import resolve_symbol
 
+_FLAG = TensorType.umat_scalar(DType.bool)
+
 
 def inline_calls(module: Module, kernel: tir.PrimFunction, around: tuple[str, ...] = ()) -> tir.PrimFunction:
-    """The kernel without calls of other kernels.
+    """The kernel without calls of other kernels and without dispatches.
 
     Args:
         around: the kernels whose calls led here, outermost first.
@@ -31,11 +34,26 @@ def inline_calls(module: Module, kernel: tir.PrimFunction, around: tuple[str, ..
         for item in tir.unfold(stmt):
             if isinstance(item, tir.Evaluate) and isinstance(item.callable, tir.SymbolRef):
                 items += _callee(module, kernel, item, item.callable, (*around, kernel.name))
+            elif isinstance(item, tir.DispatchCall):
+                items.append(block(_branches(item)))
             else:
                 items.append(item if isinstance(item, tir.Binding) else tir.map_blocks(item, block))
         return tir.fold(items)
 
     return replace(kernel, body=block(kernel.body))
+
+
+def _branches(dispatch: tir.DispatchCall) -> tir.Stmt:
+    """A dispatch as tests of its extent, one case after the other."""
+    (subject,) = dispatch.subjects
+    rest = dispatch.fallback
+    for pattern, call in reversed(tuple(zip(dispatch.case_patterns, dispatch.case_calls, strict=True))):
+        low, high = (Constant(bound, tir.EXTENT_TYPE) for bound in (pattern.lo, pattern.hi))
+        above = Call(Binary(BinaryKind.GE), (subject, low), _FLAG)
+        below = Call(Binary(BinaryKind.LT), (subject, high), _FLAG)
+        inside = Call(Binary(BinaryKind.AND), (above, below), _FLAG)
+        rest = tir.If(inside, call, rest, metadata=dispatch.metadata)
+    return rest
 
 
 def _callee(
