@@ -107,7 +107,7 @@ def test_what_cannot_be_written_is_named(what: str) -> None:
         (("source",), "expected a Function or a Module"),
         ((returning(exp(X)), "module"), "expected a Module"),
         ((returning(exp(X)), Module("m", ())), "does not hold function 'f'"),
-        ((returning(exp(X)), None, {"width": 80}), "no options"),
+        ((returning(exp(X)), None, {"width": 80}), "expected ScriptOptions"),
     ],
 )
 def test_arguments_of_other_kinds(arguments: tuple[object, ...], words: str) -> None:

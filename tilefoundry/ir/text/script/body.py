@@ -43,6 +43,7 @@ class BodyPrinter(Walk):
         assert function.body is not None
         self._name = function.name
         self._define = define
+        self._types = False
         self.root = function.body
         self.analysis = Analysis(function.body)
         self.names = LocalNames(names, self.analysis, {param.name for param in function.params})
@@ -57,8 +58,9 @@ class BodyPrinter(Walk):
             self.names.spell(param, param.name)
             self.names.hold(param.name, param)
 
-    def lines(self) -> list[str]:
-        """The statements, without indentation."""
+    def lines(self, types: bool = False) -> list[str]:
+        """The statements, without indentation; `types` adds a comment with the type of each assigned value."""
+        self._types = types
         root = self.root
         self.block((root,), self._bound)
         self._within(self.analysis.scopes)
@@ -140,7 +142,7 @@ class BodyPrinter(Walk):
         text = self.text.call(expr)[0]
         if name is not None:
             self.names.make_way(authored(name, "a value"))
-            self.names.line(f"{name}{where} = {text}")
+            self.names.line(f"{name}{where} = {text}{f'  # {expr.type}' if self._types else ''}")
             self.names.spell(expr, name)
             self.names.hold(name, expr)
             text = name

@@ -34,9 +34,11 @@ class ScriptPrinter:
 
     Args:
         reserved: every name that authors gave to anything; see `authored_names`.
+        types: a comment says the type of each assigned value.
     """
 
-    def __init__(self, reserved: set[str]) -> None:
+    def __init__(self, reserved: set[str], types: bool = False) -> None:
+        self._types = types
         self.names = GlobalNames(reserved)
         self._header = HeaderValues(self.names, (), lambda expr: str(expr))
         self._body: list[str] = []
@@ -234,7 +236,8 @@ class ScriptPrinter:
         if function.body is None:
             body = ["pass"]
         else:
-            body = BodyPrinter(function, self.names, levels, lambda child: _child(children, child), self._part).lines()
+            printer = BodyPrinter(function, self.names, levels, lambda child: _child(children, child), self._part)
+            body = printer.lines(self._types)
         return [*head, *(INDENT + line for line in body)]
 
 
