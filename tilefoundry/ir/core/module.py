@@ -63,6 +63,9 @@ class Module:
             raise WrongTypeError(
                 f"Module: name must be a non-empty string, got {self.name!r}", remedy='write e.g. "layer0"'
             )
+        for part in ("functions", "modules"):
+            if not isinstance(getattr(self, part), (tuple, list)):
+                raise WrongTypeError(f"module '{self.name}': {part} must be a tuple, got {getattr(self, part)!r}")
         object.__setattr__(self, "functions", tuple(self.functions))
         if not all(isinstance(f, Definition) for f in self.functions):
             raise WrongTypeError(

@@ -14,6 +14,7 @@ from tilefoundry.ir.shard.layout import (
     ComposedLayout,
     Layout,
     c_order_strides,
+    check_shape,
     flat_modes,
     flatten,
     format_int_tuple,
@@ -91,6 +92,8 @@ class Mesh:
             raise WrongTypeError(
                 f"Mesh: names must be a tuple of strings, got {self.names!r}", remedy='write e.g. ("w", "l")'
             )
+        if not isinstance(self.names, (tuple, list)) or not all(isinstance(n, str) and n for n in self.names):
+            raise WrongTypeError(f"Mesh: names must be a tuple of non-empty strings, got {self.names!r}")
         object.__setattr__(self, "names", tuple(self.names))
         if self.names and len(self.names) != self.rank:
             raise WrongValueError(
@@ -223,6 +226,10 @@ class MeshAxis:
     axis: int
 
     def __post_init__(self) -> None:
+        if not isinstance(self.mesh, Mesh):
+            raise WrongTypeError(f"MeshAxis: mesh must be a Mesh, got {self.mesh!r}")
+        if isinstance(self.axis, bool) or not isinstance(self.axis, int):
+            raise WrongTypeError(f"MeshAxis: axis must be a plain int, got {self.axis!r}")
         if not 0 <= self.axis < self.mesh.rank:
             raise WrongValueError(
                 f"MeshAxis: axis {self.axis} of a mesh with {self.mesh.rank} axes", remedy="count axes from the first"
@@ -249,9 +256,9 @@ class MeshAxis:
 
 def make_mesh(shape: Sequence[Dim], names: Sequence[str] = (), topology: str | Topology = "thread") -> Mesh:
     """A row-major mesh over one level, as large as the level."""
-    shape = tuple(shape)
+    shape = check_shape("make_mesh", shape)
     level = topology if isinstance(topology, Topology) else Topology(topology, dim_product(shape))
-    return Mesh((level,), Layout(shape, c_order_strides(shape)), tuple(names))
+    return Mesh((level,), Layout(shape, c_order_strides(shape)), names)  # type: ignore[arg-type]  # Mesh checks them
 
 
 def states_consistent_positions(mesh: Mesh) -> bool:
@@ -292,6 +299,8 @@ def composed(meshes: Sequence[Mesh]) -> Mesh:
     Raises:
         WrongValueError: two scopes share a level or an axis name, or a scope is a slice.
     """
+    if not isinstance(meshes, (tuple, list)) or not meshes or not all(isinstance(m, Mesh) for m in meshes):
+        raise WrongTypeError(f"composed: expected one or more meshes, got {meshes!r}")
     if len(meshes) == 1:
         return meshes[0]
     topologies: list[Topology] = []

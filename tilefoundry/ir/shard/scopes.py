@@ -5,7 +5,7 @@ A scope is a mesh's layout, or that of a slice of a mesh: an offset and a layout
 
 from __future__ import annotations
 
-from tilefoundry.diagnostics import NotProjectable
+from tilefoundry.diagnostics import NotProjectable, WrongTypeError
 from tilefoundry.ir.dims.arith import dim_floordiv, dim_mod, dim_product
 from tilefoundry.ir.shard.layout import (
     ComposedLayout,
@@ -39,6 +39,7 @@ def project(scope: LayoutBase, index: int) -> tuple[int, ...]:
         NotProjectable: the unit is not in the scope, or the scope is none of `image`'s.
     """
     offset, layout = _parts("project", scope)
+    _check_unit("project", index)
     coordinate = _coordinate(layout, index - offset)
     if coordinate is None:
         raise NotProjectable(f"project: unit {index} is not in the scope {scope}", remedy="ask contains(...) first")
@@ -52,6 +53,8 @@ def contains(scope: LayoutBase, other: LayoutBase | int) -> bool:
         NotProjectable: a scope is none of `image`'s.
     """
     offset, layout = _parts("contains", scope)
+    if not isinstance(other, LayoutBase):
+        _check_unit("contains", other)
     ids = image(other) if isinstance(other, LayoutBase) else (other,)
     return all(_coordinate(layout, index - offset) is not None for index in ids)
 
@@ -63,6 +66,8 @@ def level_projection(mesh: Mesh, level: str) -> Mesh:
         NotProjectable: the mesh has no such level, is a slice, or steps over parts of a unit of the level.
         WrongValueError: the axes do not fit the levels.
     """
+    if not isinstance(mesh, Mesh):
+        raise WrongTypeError(f"level_projection: expected a Mesh, got {mesh!r}")
     names = [t.name for t in mesh.topologies]
     if level not in names:
         raise NotProjectable(f"level_projection: the mesh has no level '{level}'", remedy=f"it has: {', '.join(names)}")
@@ -83,6 +88,11 @@ def level_projection(mesh: Mesh, level: str) -> Mesh:
         tuple(dim_floordiv(modes[axis][1], below) for axis in kept),
     )
     return Mesh(mesh.topologies[: last + 1], layout, tuple(mesh.names[axis] for axis in kept) if mesh.names else ())
+
+
+def _check_unit(what: str, index: object) -> None:
+    if isinstance(index, bool) or not isinstance(index, int):
+        raise WrongTypeError(f"{what}: a unit is named by a plain int, got {index!r}")
 
 
 def _parts(what: str, scope: LayoutBase) -> tuple[int, Layout]:
