@@ -200,6 +200,23 @@ def _(x: Tensor[(8,), "f32"]) -> Tensor[(4, 8), "f32"]:
         return tf.insert_slice(tf.zeros(Tensor[(4, 8), "f32"]), mine, (m.w, 0))
 
 
+def carried_coordinates(x: np.ndarray) -> np.ndarray:
+    return np.stack([x[row] + ((row // 2) * 4 + 3) * 2.0 ** (row // 2) for row in range(8)])
+
+
+@program(carried_coordinates, (8, 4))
+@func(topologies=(CTA, THREAD))
+def _(x: Tensor[(8, 4), "f32"]) -> Tensor[(8, 4), "f32"]:
+    with Mesh(("thread",), (4, 2), ("w", "l")) as m:
+        a = m.w
+        r = tf.reshard(x, (8 @ m.w, 4), "rmem")
+        for i in range(3):
+            a = a + i + m.w
+        for _ in range(m.w):
+            a = a * 2
+        return tf.reshard(r + tf.cast(a, "f32"), (8, 4), "gmem")
+
+
 @pytest.mark.parametrize("name", program.known)
 def test_against_a_model_of_each_unit(name: str) -> None:
     program.check(name)

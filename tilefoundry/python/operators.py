@@ -208,7 +208,7 @@ def boolean(p: Parser, node: ast.AST) -> object:
 def compare(p: Parser, node: ast.AST) -> object:
     """``a < b`` on numbers and tensors; ``is``, ``in`` on parse-time values. Chains only where all is known."""
     assert isinstance(node, ast.Compare)
-    values = [p.evaluate(v) for v in (node.left, *node.comparators)]
+    values = [read_coordinate(p, v, p.evaluate(v)) for v in (node.left, *node.comparators)]
     if len(node.ops) > 1 and any(isinstance(v, (Expr, Window)) for v in values):
         p.refuse(node, "a chain of comparisons on run-time values", remedy="write (a < b) and (b < c)")
     result: object = True
@@ -223,7 +223,7 @@ def _compare(p: Parser, node: ast.Compare, op: ast.cmpop, lhs: object, rhs: obje
     if isinstance(op, (ast.Is, ast.IsNot)):
         return (lhs is rhs) == isinstance(op, ast.Is)
     known = COMPARISONS.get(type(op))
-    if any(isinstance(v, (Expr, Window, MeshAxis)) for v in (lhs, rhs)):
+    if any(isinstance(v, (Expr, Window)) for v in (lhs, rhs)):
         if known is None:
             p.refuse(
                 node,

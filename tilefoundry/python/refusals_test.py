@@ -144,6 +144,10 @@ VERIFY: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "matmul inner extents": (body("return §x @ x"), ("inner extents", "32 and 64 differ")),
     "placement of a tensor": (placed("return tf.reshard(x, (§x @ t.w, 64), 'rmem')"), ("expected an extent",)),
+    "chain of comparisons on a coordinate": (
+        placed("return tf.where(§0 < t.w < 3, x, 0.0)"),
+        ("a chain of comparisons on run-time values",),
+    ),
     "mesh coordinate outside of its scope": (
         placed("y = x") + "\n    return x + tf.cast(§t.w + 0, 'f32')",
         ("mesh axis 'w' is not in scope",),
