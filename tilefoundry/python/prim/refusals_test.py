@@ -172,6 +172,27 @@ VERIFY: dict[str, tuple[str, tuple[str, ...]]] = {
     "view coordinates": (kernel("v = §T.tensor_view(a, 0, shape=(4,))"), ("2 coordinate(s) or none, got 1",)),
     "view element type": (kernel("v = §T.tensor_view(a, dtype='bf16')"), ("holds f32", "bf16")),
     "view layout": (placed("v = T.tensor_view(a, layout=§(4 @ m.w, 16 @ m.l))"), ("extent 16 does not divide",)),
+    "view beyond the end": (
+        kernel("v = §T.tensor_view(a, 2, 0, shape=(3, 32))"),
+        ("reaches element 159 of memory that holds 128",),
+    ),
+    "view before the start": (
+        kernel("v = §T.tensor_view(a, 0, -1, shape=(1, 32))"),
+        ("starts 1 elements before",),
+    ),
+    "strides beyond the end": (
+        placed("v = §T.tensor_view(a, layout=ShardLayout(Layout((4, 32), (64, 1)), (S(0), S(1)), m))"),
+        ("reaches element 223 of memory that holds 128",),
+    ),
+    "shapes of the parts": (
+        kernel(
+            'with Mesh((Topology("thread", 16),), (16,), ("t",)) as m:',
+            '    x = T.alloc_tensor(Tensor[(16, 2, 4), "f32", (16 @ m.t, 2, 4), "rmem"])',
+            '    y = T.alloc_tensor(Tensor[(16, 4, 2), "f32", (16 @ m.t, 4, 2), "rmem"])',
+            "    §T.copy(x, y)",
+        ),
+        ("'src' holds", "(1,2,4)", "(1,4,2)"),
+    ),
     "view of a pointer": (kernel("p = T.ptr_of(a)", "v = §T.tensor_view(p)"), ("needs a shape",)),
     "pointer to registers": (placed("p = §T.ptr_of(r)"), ("a tensor in rmem has no address",)),
     # scopes
