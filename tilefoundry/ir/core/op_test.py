@@ -1,3 +1,6 @@
+import copy
+import dataclasses
+import pickle
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,6 +18,7 @@ from tilefoundry.ir.core import (
     register_op,
     schemas_named,
 )
+from tilefoundry.ir.dims import DimAdd, DimSub
 from tilefoundry.ir.hir import Binary, BinaryKind, Cast, MatMul, Reshard
 from tilefoundry.ir.types import DType, StorageKind, UnitType
 
@@ -199,3 +203,22 @@ def test_an_alias_may_state_its_parameters():
     (schema,) = schemas_named("test", "named")
     assert schema.signature == "named(x, y, wide=...)"
     assert schema.build() == MatMul("f32")
+
+
+def test_ops_without_attributes_are_singletons():
+    for name in op_names("tf"):
+        for schema in schemas_named("tf", name):
+            cls = schema.build
+            if isinstance(cls, type) and issubclass(cls, Op) and not dataclasses.fields(cls):
+                op = cls()
+                assert cls() is op
+                assert copy.deepcopy(op) is copy.copy(op) is pickle.loads(pickle.dumps(op)) is op
+                assert dataclasses.replace(op) is op
+    assert DimAdd() is DimAdd()
+    assert DimAdd() is not DimSub()
+
+    @dataclass(frozen=True, slots=True)
+    class Derived(DimAdd):
+        weight: int = 1
+
+    assert Derived(2).weight == 2 and Derived(2) is not DimAdd()
