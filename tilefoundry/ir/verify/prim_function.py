@@ -17,6 +17,7 @@ from tilefoundry.ir.traverse import post_order
 from tilefoundry.ir.types import DType, TensorType
 from tilefoundry.ir.verify.prim_calls import check_call, check_dispatch, check_launch
 from tilefoundry.ir.verify.prim_scopes import check_mesh, check_scope, meshes_of
+from tilefoundry.ir.verify.prim_uniform import verify_uniform
 
 
 def verify_prim_function(fn: tir.PrimFunction, module: Module | None = None, scopes: Sequence[Mesh] = ()) -> None:
@@ -24,7 +25,8 @@ def verify_prim_function(fn: tir.PrimFunction, module: Module | None = None, sco
 
     Parameters are all sharded or all plain; a variable is bound once, used where it is bound, and has the type of its
     value; memory is allocated by name only; meshes are in scope and fit their levels; symbols resolve to one function,
-    which takes what it is given; dispatches, launches, matrix instructions and barriers are ones that exist.
+    which takes what it is given; dispatches, launches, matrix instructions and barriers are ones that exist; where all
+    threads of a CTA meet, all of them come.
 
     Args:
         module: what the kernel is a function of; None for one outside of a Module.
@@ -35,6 +37,7 @@ def verify_prim_function(fn: tir.PrimFunction, module: Module | None = None, sco
         VerifyValueError: the kernel has too many named barriers (a ValueError).
     """
     _Verifier(fn, module, scopes).run()
+    verify_uniform(fn)
 
 
 class _Verifier:
