@@ -155,5 +155,6 @@ def _topology(p: Parser, node: ast.AST, value: object) -> Topology:
     p.refuse(
         node,
         f"topology '{value}' not declared; available levels: {', '.join(t.name for t in declared) or 'none'}",
-        remedy=f'declare it: topologies=(Topology("{value}", ...),) on @module, or on @func for a single function',
+        remedy=f'declare it: topologies=(Topology("{value}", ...),) on @module, or on @func for a single function; '
+        "a child module is parsed before its owner is known, and names its levels itself",
     )
