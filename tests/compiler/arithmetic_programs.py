@@ -92,20 +92,64 @@ class Reductions:
             )
 
 
-I = Tensor[(64,), "i64"]
+PLACES = Tensor[(64,), "i64"]
 
 
 @module(entry="searches", target=TARGET, topologies=TOPOLOGIES)
 class Searches:
-    """Where extrema are: along rows that a thread holds, and along columns that it holds."""
+    """Where extrema are, the greatest and least few, and running sums, along rows that a thread holds."""
 
     @func
-    def searches(x: Tensor[(64, 32), "f32"], y: Tensor[(64, 8), "i32"]) -> tuple[I, I, I]:
+    def searches(
+        x: Tensor[(64, 32), "f32"], y: Tensor[(64, 8), "i32"]
+    ) -> tuple[
+        PLACES,
+        PLACES,
+        PLACES,
+        Tensor[(64, 4), "f32"],
+        Tensor[(64, 4), "i64"],
+        Tensor[(64, 3), "f32"],
+        Tensor[(64, 3), "i64"],
+        Tensor[(64, 8), "i32"],
+        Tensor[(64, 8), "i64"],
+        Tensor[(64, 8), "i32"],
+        Tensor[(64, 8), "bf16"],
+    ]:
         with Mesh(("thread",), (64,), ("t",)) as t:
             r = tf.reshard(x, (64 @ t.t, 32), "rmem")
             n = tf.reshard(y, (64 @ t.t, 8), "rmem")
+            most, most_at = tf.topk(r, 4)
+            least, least_at = tf.topk(r, 3, largest=False)
+            order, order_at = tf.sort(n)
             return (
                 tf.reshard(tf.argmax(r), (64 @ t.t,), "gmem"),
                 tf.reshard(tf.argmin(r, axis=1), (64 @ t.t,), "gmem"),
                 tf.reshard(tf.argmax(n), (64 @ t.t,), "gmem"),
+                tf.reshard(most, (64 @ t.t, 4), "gmem"),
+                tf.reshard(most_at, (64 @ t.t, 4), "gmem"),
+                tf.reshard(least, (64 @ t.t, 3), "gmem"),
+                tf.reshard(least_at, (64 @ t.t, 3), "gmem"),
+                tf.reshard(order, (64 @ t.t, 8), "gmem"),
+                tf.reshard(order_at, (64 @ t.t, 8), "gmem"),
+                tf.reshard(tf.cumsum(n), (64 @ t.t, 8), "gmem"),
+                tf.reshard(tf.cumsum(tf.cast(n, "bf16") * 0.1), (64 @ t.t, 8), "gmem"),
             )
+
+
+def groups(dtype: str) -> Module:
+    """Groups of columns scaled to the range of 8-bit floats; each group is spread over four threads."""
+    DT = dtype
+
+    @module(entry="groups", target=TARGET, topologies=TOPOLOGIES)
+    class Groups:
+        @func
+        def groups(x: Tensor[(64, 64), DT]) -> tuple[Tensor[(64, 64), "fp8e4m3"], Tensor[(64, 4), "f32"]]:
+            with Mesh(("thread",), (4, 4, 4), ("w", "g", "l")) as t:
+                r = tf.reshard(x, (4 @ t.w, 16, 4 @ t.g, 4 @ t.l, 4), "rmem")
+                q, scale = tf.quant(r, group=16)
+                return (
+                    tf.reshard(q, (4 @ t.w, 16, 4 @ t.g, 4 @ t.l, 4), "gmem"),
+                    tf.reshard(scale, (4 @ t.w, 16, 4 @ t.g), "gmem"),
+                )
+
+    return Groups

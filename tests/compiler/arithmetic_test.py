@@ -67,11 +67,37 @@ def test_reduce_kinds() -> None:
 def test_searches() -> None:
     kernel = tilefoundry.jit(programs.Searches, target="cpu")
     x, y = torch.randint(-9, 9, (64, 32)).float(), torch.randint(-3, 3, (64, 8), dtype=torch.int32)
-    x[0, 5] = x[0, 9] = float("nan")
-    x[1], y[1] = -float("inf"), -(2**31)
-    for value, expected in zip(kernel(x, y), tilefoundry.evaluate(programs.Searches, x, y), strict=True):
+    inf, nan = float("inf"), float("nan")
+    x[0, 5] = x[0, 9] = nan
+    x[1], y[1] = -inf, -(2**31)
+    x[2], x[2, 3], x[2, 20] = nan, inf, 1.0
+    x[3], x[3, 7] = inf, nan
+    values = kernel(x, y)
+    for value, expected in zip(values[:3], tilefoundry.evaluate(programs.Searches, x, y)[:3], strict=True):
         assert torch.equal(value, expected)
-    assert kernel(x, y)[0][:2].tolist() == [5, 0]
+    assert values[0][:2].tolist() == [5, 0]
+    for value, expected in zip(values[9:], tilefoundry.evaluate(programs.Searches, x, y)[9:], strict=True):
+        assert torch.equal(value, expected)
+    # of equal elements the kernel takes the first, as a stable sort does
+    for (found, at), source, count, largest in (
+        (values[3:5], x, 4, True),
+        (values[5:7], x, 3, False),
+        (values[7:9], y, 8, False),
+    ):
+        ordered, places = torch.sort(source, dim=1, descending=largest, stable=True)
+        torch.testing.assert_close(found, ordered[:, :count], rtol=0, atol=0, equal_nan=True)
+        assert torch.equal(at, places[:, :count])
+
+
+@pytest.mark.parametrize("dtype", TORCH)
+def test_groups(dtype: str) -> None:
+    module = programs.groups(dtype)
+    kernel = tilefoundry.jit(module, target="cpu")
+    x = (torch.randn(64, 64) * 7).to(TORCH[dtype])
+    x[0, :16], x[1, 16:32] = 0, 1e-6
+    for value, expected in zip(kernel(x), tilefoundry.evaluate(module, x), strict=True):
+        assert value.dtype == expected.dtype
+        assert torch.equal(value.float(), expected.float())
 
 
 def test_every_kind_has_a_functor() -> None:

@@ -234,11 +234,11 @@ def no_lowering() -> Module:
     @module(entry="f", target=TARGET, topologies=LEVELS)
     class P:
         @func
-        def f(x: Tensor[(32, 8), "f32"]) -> Tensor[(32, 8), "f32"]:
+        def f(x: Tensor[(1, 32, 8, 8), "f32"]) -> Tensor[(1, 32, 8, 8), "f32"]:
             with Mesh(("thread",), (32,), ("t",)) as t:
-                r = tf.reshard(x, (32 @ t.t, 8), "rmem")
-                s = tf.cumsum(r)  # <- here
-                return tf.reshard(s, (32 @ t.t, 8), "gmem")
+                r = tf.reshard(x, (1, 32 @ t.t, 8, 8), "rmem")
+                s = tf.attention(r, r, r)  # <- here
+                return tf.reshard(s, (1, 32 @ t.t, 8, 8), "gmem")
 
     return P
 
@@ -252,6 +252,22 @@ def scalar_of_a_global_tensor() -> Module:
                 r = tf.reshard(x, (32 @ t.t,), "rmem")
                 k = tf.argmax(x)  # <- here
                 return tf.reshard(r * tf.cast(k, "f32"), (32 @ t.t,), "gmem")
+
+    return P
+
+
+def two_loops() -> Module:
+    @module(entry="f", target=TARGET, topologies=LEVELS)
+    class P:
+        @func
+        def f(x: Tensor[(64, 32), "f32"]) -> Tensor[(64, 32), "f32"]:
+            with Mesh(("thread",), (32,), ("t",)) as t:
+                y = tf.zeros(Tensor[(64, 32), "f32"])
+                for i in tile(32, 4):
+                    y = tf.insert_slice(y, tf.reshard(x[i], (4, 32 @ t.t), "rmem"), (i, 0))
+                for j in tile(32, 4):  # <- here
+                    y = tf.insert_slice(y, tf.reshard(x[j + 32], (4, 32 @ t.t), "rmem"), (j + 32, 0))
+            return y
 
     return P
 
@@ -283,9 +299,22 @@ def replicated_beside_split() -> Module:
     return P
 
 
+def many_of_the_greatest() -> Module:
+    @module(entry="f", target=TARGET, topologies=LEVELS)
+    class P:
+        @func
+        def f(x: Tensor[(32, 64), "f32"]) -> Tensor[(32, 33), "f32"]:
+            with Mesh(("thread",), (32,), ("t",)) as t:
+                values, _ = tf.topk(tf.reshard(x, (32 @ t.t, 64), "rmem"), 33)  # <- here
+                return tf.reshard(values, (32 @ t.t, 33), "gmem")
+
+    return P
+
+
 TABLE: list[tuple[Build, str, str]] = [
+    (many_of_the_greatest, "compiles for a k of 1 to 32", "fewer"),
     (replicated_beside_split, "cannot be read element by element", "the same factors"),
-    (no_lowering, "tf.cumsum cannot be compiled yet", "tilefoundry.evaluate"),
+    (no_lowering, "tf.attention cannot be compiled yet", "tilefoundry.evaluate"),
     (scalar_of_a_global_tensor, "expected a value in registers, got", "tf.reshard(x, <layout"),
     (composition_in_shared, "expected a value in registers, got a value in smem", "tf.reshard(x, <layout"),
     (elementwise_in_shared, "expected a value in registers, got a value in smem", "tf.reshard(x, <layout"),
@@ -293,6 +322,7 @@ TABLE: list[tuple[Build, str, str]] = [
     (registers_without_mesh, "held by the instances of a mesh", "spread an axis over a mesh"),
     (symbolic_tile, "a tile has static extents", "for i in tile(extent, step)"),
     (uncovered_rows, "cannot prove that the loop writes every element of 'y' on axis 0", "from 0 to its extent"),
+    (two_loops, "a second loop goes on filling what a loop before it has filled", "in one loop"),
     (half_a_row, "cannot prove that the loop writes every element of 'y' on axis 1", "from 0 to its extent"),
     (factors_that_differ, "directly", "go through shared memory"),
     (global_intermediate, "as the result of a function, not as an intermediate value", "keep the value in"),

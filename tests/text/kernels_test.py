@@ -6,7 +6,8 @@ import pytest
 
 from examples.attention.program import attention_module
 from tests.compiler import programs as compiled
-from tests.text.programs import KERNELS, PRELUDE
+from tests.text.kernels import KERNELS
+from tests.text.programs import PRELUDE
 from tests.text.reading import Program, assert_round_trip, execute
 from tilefoundry import as_script, lower
 from tilefoundry.diagnostics import ExtractError

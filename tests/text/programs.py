@@ -107,6 +107,43 @@ def f(x: Tensor[(4, 8, 64), "f32"]) -> Tensor[(64,), "f32"]:
         acc = acc + g(x[i])
     return acc
 """,
+    "names of loop variables": """\
+@func
+def g(x: Tensor[(8, 64), "f32"]) -> tuple[Tensor[(8, 32), "f32"], Tensor[(8, 32), "f32"]]:
+    i = tf.exp(x) + x
+    j, k = tf.split(i, axis=1, num_splits=2)
+    n = tf.split(x * i, axis=1, num_splits=2)
+    i, m = n
+    for p in range(2):
+        j = j + i
+    for q in range(3):
+        j = j + k
+    return j, m
+@func
+def f(x: Tensor[(8, 64), "f32"], y: Tensor[(8, 32), "f32"]) -> Tensor[(8, 32), "f32"]:
+    for i in range(3):
+        for j in range(i + 1):
+            x = x + x
+            a, b = g(x)
+            for n in range(2):
+                y = y + a * b
+                x = x * x
+    return y
+""",
+    "a loop that is called twice": """\
+@func
+def g(x: Tensor[(99, 64), "f32", ((99, 64), (64, 1))]) -> Tensor[(8, 64), "f32"]:
+    y = tf.reshard(x[0:8], Layout((8, 64), (64, 1)), "gmem")
+    for i in range(3):
+        for j in range(i + 1):
+            y = y + tf.reshard(x[j : j + 8], Layout((8, 64), (64, 1)), "gmem")
+    return y
+@func
+def f(
+    x: Tensor[(99, 64), "f32", ((99, 64), (64, 1))], y: Tensor[(99, 64), "f32", ((99, 64), (64, 1))]
+) -> Tensor[(8, 64), "f32"]:
+    return g(x) + g(y) * g(x)
+""",
     "loops": """\
 @func
 def f(x: Tensor[(M, 64), "f32"]) -> tuple[Tensor[(64,), "f32"], Tensor[(64,), "f32"]]:
@@ -190,6 +227,43 @@ def f(x: Tensor[(8, 64), "f32"], w: Tensor[(64, 8), "f32"]) -> Tensor[(8, 8), "f
         p = xr @ wr
         q = tf.reshard(p, ((8, 8), {t.b @ P("sum")}), "rmem")
         return tf.reshard(q, ((8, 8), (8, 1)), "gmem")
+""",
+    "ex1": """\
+@module(entry="scale_rows", target=CudaTarget("nvidia.h200_sxm"),
+        topologies=(Topology("cta", 64),))
+class ScaleRows:
+    @func
+    def scale_rows(x: Tensor[(64, 256), "f32"]) -> Tensor[(64, 256), "f32"]:
+        with Mesh(("cta",), (64,), ("r",)) as cta:
+            reg = tf.reshard(x, (64 @ cta.r, 256), "rmem")
+            return tf.reshard(reg * reg, (64 @ cta.r, 256), "gmem")
+""",
+    "ex2": """\
+@func(topologies=(Topology("thread", 8 * 32),))
+def row_mean(x: Tensor[(1, 2048), "f32"]) -> Tensor[(1, 1), "f32"]:
+    with Mesh(("thread",), (8, 32), ("w", "l")) as m:
+        r = tf.reshard(x, (1, 2048 @ (m.w, m.l)), "rmem")
+        return tf.reshard(tf.reduce(r, (-1,), True, ReduceKind.MEAN), (1, 1), "gmem")
+""",
+    "methods": """\
+import os.path
+import collections as several
+LIMIT, WIDE = 3, [1.5, float("inf"), None]
+def make(steps, kind):
+    scale, places = 2.0, (several.OrderedDict, CpuTarget())
+    @module
+    class Stepped:
+        @func
+        def f(x: Tensor[(8,), "f32"]) -> Tensor[(8,), "f32"]:
+            return x * scale
+        def forward(self, x, *more, last=LIMIT):
+            for step in range(steps):
+                x = self.f(x) + len(WIDE) + last
+            return [os.path.join(str(p), kind.name) for p in places] + [lambda: several.deque((x, tf)) for _ in more]
+        def plain(self):
+            return self
+    return Stepped
+Stepped = make(4, DType.f32)
 """,
     "ex3": """\
 @module(entry="run")
@@ -294,108 +368,3 @@ def f(x: Tensor[(8,), "f32"]) -> Tensor[(8,), "f32"]:
         x = {" + ".join(["tf.exp(x)"] * _MANY)}
     return {"-(" * _MANY}x{")" * _MANY}
 """
-
-KERNELS = {
-    "ex5": """\
-@prim_func(target=CudaTarget("nvidia.h200_sxm"))
-def dev(a: Tensor[(4, 32), "f32"], o: Tensor[(4, 32), "f32"]):
-    with Mesh((Topology("thread", 128),), Layout((4, 32), (32, 1))) as m:
-        SL = ShardLayout(layout=Layout(shape=(4, 32), strides=(32, 1)), attrs=(Split(0), Split(1)), mesh=m)
-        va = T.tensor_view(a, layout=SL)
-        vo = T.tensor_view(o, layout=SL)
-        r = T.alloc_tensor(TensorType((4, 32), DType.f32, SL, StorageKind.RMEM))
-        T.copy(va, r)
-        T.binary(r, r, r, kind=BinaryKind.MUL)
-        T.sync(m)
-        T.copy(r, vo)
-@prim_func(target=CpuTarget())
-def host(a: Tensor[(4, 32), "f32"], o: Tensor[(4, 32), "f32"]):
-    launch(dev, a, o, grid=(1, 1, 1), block=(128, 1, 1))
-@module(entry="host")
-class Both:
-    dev = dev
-    host = host
-""",
-    "statements": """\
-@prim_func
-def k(a: Tensor[(4,), "i32"], o: Tensor[(4,), "i32"], output_count: Tensor[(), "i32"]):
-    n = T.alloc_tensor(Tensor[(), "i32", "rmem"])
-    T.fill(n, 0)
-    limit = output_count * 2
-    old = limit
-    limit = limit + 1
-    while n < limit:
-        T.binary(n, 1, n, kind=BinaryKind.ADD)
-        if n == 7 and limit > 8 and not (old >= n):
-            return
-        elif n != -1:
-            T.copy(a, o)
-        else:
-            pass
-    for i in range(limit):
-        j = i + 1
-        for k in range(j, 2 * limit, j):
-            T.fill(n, -3)
-        if tf.cast(j, "f32") * 0.5 < tf.exp(-1.0):
-            T.abort("too \\"small\\"")
-""",
-    "views": """\
-@prim_func
-def k(a: Tensor[(64, 32), "bf16"], o: Tensor[(64, 32), "bf16"]):
-    with Mesh((Topology("thread", 128),), Layout((4, 32), (32, 1)), ("w", "l")) as m, m[0:2] as front:
-        tile = T.alloc_tensor(Tensor[(4, 32), "bf16", "smem"])
-        part = T.tensor_view(tile, layout=(4 @ m.w, 32 @ m.l))
-        T.copy(T.tensor_view(a, 0, 0, shape=(4, 32)), T.tensor_view(o, 0, 0, shape=(4, 32)))
-        for i in range(0, 64, 4):
-            window = T.tensor_view(a, i, 0, layout=(4 @ m.w, 32 @ m.l), shape=(4, 32))
-            T.copy_async(window, part)
-            T.cp_async_commit()
-            T.cp_async_wait(n=0)
-            T.sync(m)
-            if m.w < 2:
-                T.copy(T.tensor_view(T.ptr_of(tile), 32, shape=(3, 32)), T.tensor_view(o, i, 0, shape=(3, 32)))
-            T.sync(front)
-""",
-    "extents": """\
-@prim_func
-def k(a: Tensor[(N, 32), "f32"], o: Tensor[(N, 32), "f32"]):
-    for i in range(a.shape[0]):
-        T.fill(o, 1.0)
-    for i in range(o_shape_0 // 2 + 1):
-        T.fill(o, math.nan)
-    for i in range(a.shape[1]):
-        T.fill(o, -0.0)
-""",
-    "a module of kernels": """\
-@intrinsic
-def elsewhere(x):
-    T.fill(x, 0.0)
-@module(entry="host", target=CudaTarget(), topologies=(Topology("cta", 4), Topology("thread", 128)))
-class Kernels:
-    @prim_func(target=CpuTarget())
-    def host(a: Tensor[(4, 32), "f32"], o: Tensor[(4, 32), "f32"]):
-        launch(dev, a, o, grid=4, block=128, dynamic_smem=16)
-    @prim_func(inplace={"o": "a"})
-    def dev(a: Tensor[(4, 32), "f32"], o: Tensor[(4, 32), "f32"]):
-        with Mesh(("cta",), (4,), ("c",)) as c, Mesh(("thread",), (4, 32), ("w", "l")) as t:
-            elsewhere(o)
-            double(o)
-            T.sync(t)
-    @prim_func
-    def double(o: Tensor[(4, 32), "f32"]):
-        T.binary(o, o, o, kind=BinaryKind.ADD)
-""",
-    "dispatch": """\
-R = DimVar("R", 1, 9)
-@prim_func
-def small(a: Tensor[(R, 32), "f32"], o: Tensor[(R, 32), "f32"]):
-    T.fill(o, 1.0)
-@prim_func
-def large(a: Tensor[(R, 32), "f32"], o: Tensor[(R, 32), "f32"]):
-    small(a, o)
-@prim_func
-def f(a: Tensor[(R, 32), "f32"], o: Tensor[(R, 32), "f32"]):
-    T.dispatch("f", a.shape[0], (DimVarRangePat("R", 1, 5), small), (DimVarRangePat("R", 5, 9), large),
-               args=(a, o), otherwise="R is above 8")
-""",
-}

@@ -10,7 +10,7 @@ from tests.text.programs import PRELUDE, PROGRAMS
 from tests.text.reading import assert_round_trip, execute, read_back
 from tilefoundry import as_script
 from tilefoundry.ir import Function, Module, select, specialize_module, structurally_equal
-from tilefoundry.ir.text import canonical_module_text
+from tilefoundry.ir.text import ScriptOptions, canonical_module_text
 
 _MADE = {name: value for name, value in vars(compiled).items() if isinstance(value, Module)} | {
     "row_softmax": compiled.row_softmax(128, "f16"),
@@ -83,6 +83,13 @@ def test_a_function_with_variants_is_printed_as_a_module() -> None:
     again = read_back(as_script(function))
     assert isinstance(again, Module)
     assert structurally_equal(again, Module("f", (function,), "f"))
+
+
+def test_comments_say_the_types() -> None:
+    program = made_by("constraint")["f"]
+    plain, commented = as_script(program), as_script(program, options=ScriptOptions(types=True))
+    assert commented.count("  # Tensor[(8,64), f32") == 2
+    assert "#" not in plain and structurally_equal(read_back(commented), program)
 
 
 def test_specialised_programs() -> None:

@@ -6,25 +6,22 @@ wrapper calls that. ``Vector`` says that the host found every tensor contiguous 
 
 from __future__ import annotations
 
+from tilefoundry.codegen.coordinates import coordinate_text, queries_in, scope_text
 from tilefoundry.codegen.effects import effect_text
 from tilefoundry.codegen.identifiers import identifier
-from tilefoundry.codegen.scalars import scalar_text
-from tilefoundry.codegen.types import (
-    dtype_text,
-    logical_text,
-    mesh_text,
-    shard_text,
-    storage_text,
-    swizzle_text,
-)
+from tilefoundry.codegen.scalars import scalar_text, string_text
+from tilefoundry.codegen.types import dtype_text, logical_text, mesh_text, shard_text, storage_text, swizzle_text
+from tilefoundry.codegen.windows import start_text
 from tilefoundry.diagnostics import CompileError
 from tilefoundry.ir import tir
 from tilefoundry.ir.core.expr import Call, Expr, Var
-from tilefoundry.ir.dims import DimVar
-from tilefoundry.ir.shard import ComposedLayout, Layout, ShardLayout
+from tilefoundry.ir.dims import DimVar, linear_in
+from tilefoundry.ir.shard import Mesh, ShardLayout, is_per_unit, per_unit_strides, with_strides
+from tilefoundry.ir.tir.barriers import Barrier, BarrierKind, classify_sync
 from tilefoundry.ir.types import DType, StorageKind, TensorType
 from tilefoundry.passes.modes import crosses_instances
 from tilefoundry.passes.names import Names
+from tilefoundry.passes.sizes import storage_layout
 
 
 class Body:
@@ -41,8 +38,11 @@ class Body:
         self._prologue: list[str] = []
         self._lines: list[str] = []
         self._indent = 1
+        self._barriers = 0
         for param in kernel.params:
             self._bind_param(param)
+        self._bind_affine_extents()
+        self._bind_queries()
         self._block(kernel.body)
 
     # ---- what effects ask ---------------------------------------------------------------------------------------
@@ -122,15 +122,42 @@ class Body:
                 extents.append(f"Int<{extent}>{{}}")
                 continue
             if isinstance(extent, DimVar) and extent not in self._names:
-                self._names[extent] = f"dim_{extent.name}"
-                self._prologue.append(f"[[maybe_unused]] const int64_t dim_{extent.name} = args.{field}.shape[{axis}];")
+                name = self._names[extent] = self._dim_name(extent)
+                self._prologue.append(f"[[maybe_unused]] const int64_t {name} = args.{field}.shape[{axis}];")
             extents.append(f"args.{field}.shape[{axis}]")
         tensor = f"global_tensor<{dtype_text(type_.dtype)}, Vector>(args.{field}, make_shape({', '.join(extents)}))"
         self._prologue.append(f"auto {field} = {tensor};")
 
+    def _bind_affine_extents(self) -> None:
+        """Names for the DimVars that no axis is by itself: an axis ``a*v + b`` tells them."""
+        for param in self.kernel.params:
+            for axis, extent in enumerate(_tensor_type(param).shape):
+                linear = linear_in(extent)
+                if linear is not None and linear[0] not in self._names:
+                    var, scale, offset = linear
+                    name = self._names[var] = self._dim_name(var)
+                    told = f"(args.{self._names[param]}.shape[{axis}] - int64_t{{{offset}}}) / int64_t{{{scale}}}"
+                    self._prologue.append(f"[[maybe_unused]] const int64_t {name} = {told};")
+
+    def _dim_name(self, var: DimVar) -> str:
+        """A name for the value of a DimVar, which may be called what C++ does not allow."""
+        plain = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in var.name)
+        return self._identifiers.fresh(f"dim_{plain}")
+
     def _name(self, wanted: str) -> str:
         """An identifier that no other value of this kernel has: C++ may map two names of the program to one."""
         return self._identifiers.fresh(identifier(wanted))
+
+    def _bind_queries(self) -> None:
+        """Names for what an authored kernel asks of its launch: extents of parameters, coordinates of meshes."""
+        for query in queries_in(self.kernel.body):
+            if isinstance(query, tir.ShapeOf):
+                name = self._names[query] = self._name(query.hidden_name)
+                text = f"static_cast<int32_t>(args.{self._names[query.param]}.shape[{query.axis}])"
+                self._prologue.append(f"const int32_t {name} = {text};")
+            else:
+                name = self._names[query] = self._name("coordinate")
+                self._prologue.append(f"const int64_t {name} = {coordinate_text(query)};")
 
     # ---- statements ---------------------------------------------------------------------------------------------
 
@@ -140,17 +167,31 @@ class Body:
     def _block(self, stmt: tir.Stmt) -> None:
         for item in tir.unfold(stmt):
             match item:
-                case tir.Binding(var, Call() as value):
+                case tir.Binding(var, value):
                     self._binding(var, value)
                 case tir.Evaluate(op, args):
                     assert isinstance(op, tir.EffectOp)
                     self.collective = self.collective or op.barrier or _meets(op, args)
-                    self._emit(effect_text(self, op, args))
+                    for line in effect_text(self, op, args).splitlines():
+                        self._emit(line)
                 case tir.For():
                     self._loop(item)
-                case tir.If(condition, then_body):
+                case tir.If(condition, then_body, else_body):
                     self._emit(f"if ({self.scalar(condition)}) {{")
                     self._nested(then_body)
+                    if else_body is not None:
+                        self._emit("else {")
+                        self._nested(else_body)
+                case tir.While(condition, body):
+                    self._emit(f"while ({self.scalar(condition)}) {{")
+                    self._nested(body)
+                case tir.MeshScope(mesh, _, body):
+                    self._emit(f"{scope_text(mesh)}{{")
+                    self._nested(body)
+                case tir.Return():
+                    self._emit("return;")
+                case tir.Abort(message):
+                    self._emit(f"target::abort_launch({string_text(message)});")
                 case _:
                     raise CompileError(f"a {type(item).__name__} cannot be emitted")
 
@@ -166,8 +207,20 @@ class Body:
         self._indent -= 1
         self._emit("}")
 
-    def _binding(self, var: Var, value: Call) -> None:
-        name = self._names[var] = self._name(var.name)
+    def next_barrier(self, mesh: Mesh) -> Barrier:
+        """The barrier of a mesh at this site."""
+        barrier = classify_sync(mesh, self._barriers)
+        self._barriers += barrier.kind is BarrierKind.NAMED
+        return barrier
+
+    def _binding(self, var: Var, value: Expr) -> None:
+        name = self._name(var.name)
+        if not isinstance(value, Call) or not isinstance(value.target, tir.ValueOp):
+            kind = dtype_text(_tensor_type(var).dtype)
+            self._emit(f"[[maybe_unused]] const {kind} {name} = convert<{kind}>({self.scalar(value)});")
+            self._names[var] = name
+            return
+        self._names[var] = name
         match value.target:
             case tir.ProgramId(level):
                 self._emit(f"const int64_t {name} = program_id<TopologyScope::{level}>();")
@@ -181,6 +234,8 @@ class Body:
                 self.shared_bytes = size
                 self.collective = True
                 self._emit(f"char* const {name} = cta_shared();")
+            case tir.AllocTensor(type_) if not type_.shape:
+                self._emit(f"{dtype_text(type_.dtype)} {name}{{}};")
             case tir.AllocTensor(type_):
                 self._emit(f"auto {name} = {self._register_tensor(type_)};")
             case tir.TensorView():
@@ -191,17 +246,23 @@ class Body:
     def _register_tensor(self, type_: TensorType) -> str:
         if not isinstance(type_.layout, ShardLayout) or type_.storage is not StorageKind.RMEM:
             raise CompileError(f"registers are held by the instances of a mesh, got {type_}")
-        return (
-            f"register_tensor<{dtype_text(type_.dtype)}>({self._logical(type_)}{{}}, {self._shard(type_.layout)}{{}})"
-        )
+        layout = type_.layout  # whatever its strides: registers hold each instance's part apart
+        shard = self._shard(layout if is_per_unit(layout) else with_strides(layout, per_unit_strides(layout)))
+        return f"register_tensor<{dtype_text(type_.dtype)}>({self._logical(type_)}{{}}, {shard}{{}})"
 
-    def _view(self, type_: TensorType, memory: Expr | int, offset: Expr | int | None = None) -> str:
+    def _view(self, type_: TensorType, memory: Expr | int, *at: Expr | int) -> str:
         assert isinstance(memory, Var)
         name = self._names[memory]
-        if offset is not None:
+        if memory in self.kernel.params:
+            start = start_text(memory, at, self.scalar) if at else "0"
+            pointer = f"cute::make_gmem_ptr(cute::raw_pointer_cast({name}.data()) + {start})"
+            name = f"cute::make_tensor({pointer}, {name}.layout())"
+        elif at:
             types = f"{self._logical(type_)}{{}}, {self._plain(type_)}{{}}"
             element = ", ".join(filter(None, (dtype_text(type_.dtype), swizzle_text(type_))))
-            return f"shared_tensor<{element}>({name} + {self.scalar(offset)}, {types})"
+            name = f"shared_tensor<{element}>({name} + {self.scalar(at[0])}, {types})"
+            if not isinstance(type_.layout, ShardLayout):
+                return name
         layout = self._shard(type_.layout) if isinstance(type_.layout, ShardLayout) else self._whole(type_)
         return f"view({name}, {self._logical(type_)}{{}}, {layout}{{}})"
 
@@ -217,8 +278,7 @@ class Body:
         return self._alias("Logical", logical_text(type_))
 
     def _plain(self, type_: TensorType) -> str:
-        assert isinstance(type_.layout, (Layout, ComposedLayout))
-        return self._alias("Storage", storage_text(type_.layout))
+        return self._alias("Storage", storage_text(storage_layout(type_)))
 
     def _whole(self, type_: TensorType) -> str:
         return self._alias("Whole", f"WholeLayout<{self._plain(type_)}>")

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from tilefoundry.codegen.barrier_text import barrier_text
 from tilefoundry.codegen.op_tags import BINARY, REDUCE, UNARY
+from tilefoundry.codegen.register_scalars import assignment_text, is_register_scalar
 from tilefoundry.codegen.scalars import literal_text
 from tilefoundry.codegen.types import int_text
 from tilefoundry.ir import tir
@@ -22,7 +24,9 @@ Args = tuple[Expr, ...]
 
 
 def effect_text(body: Body, op: tir.EffectOp, args: Args) -> str:
-    """The statement that runs ``op`` on ``args``."""
+    """The statement that runs ``op`` on ``args``; none where loads have landed when they return."""
+    if args and isinstance(op, SCALAR_OPS) and is_register_scalar(args[-1]):
+        return assignment_text(body, op, args)
     return _EMITTERS[type(op)](body, op, args)
 
 
@@ -104,13 +108,34 @@ def _wait(body: Body, op: tir.PipeWait, args: Args) -> str:
 
 
 def _sync(body: Body, op: tir.Sync, args: Args) -> str:
-    return "ops::sync<SyncKind::cta>();"
+    return "ops::sync<SyncKind::cta>();" if op.mesh is None else barrier_text(body.next_barrier(op.mesh))
 
+
+def _relu(body: Body, op: tir.ReLU, args: Args) -> str:
+    return f"ops::unary(op::relu{{}}, {body.tensor(args[0])}, {body.tensor(args[1])});"
+
+
+def _clamp(body: Body, op: tir.Clamp, args: Args) -> str:
+    dtype = body.dtype(args[0])
+    bounds = ", ".join(literal_text(bound, dtype) for bound in (op.min_val, op.max_val))
+    return f"ops::clamp({body.tensor(args[0])}, {bounds}, {body.tensor(args[1])});"
+
+
+def _nothing(body: Body, op: tir.EffectOp, args: Args) -> str:
+    """Each instance's copies land before ``copy_async`` returns, which groups and waits allow."""
+    return ""
+
+
+SCALAR_OPS = (tir.Binary, tir.Cast, tir.Clamp, tir.Copy, tir.Fill, tir.ReLU, tir.Unary, tir.Where)
 
 _EMITTERS: dict[type[tir.EffectOp], Callable[..., str]] = {
     tir.Binary: _binary,
     tir.Cast: _cast,
+    tir.Clamp: _clamp,
     tir.Copy: _copy,
+    tir.CopyAsync: _copy,
+    tir.CpAsyncCommit: _nothing,
+    tir.CpAsyncWait: _nothing,
     tir.Fill: _fill,
     tir.Iota: _iota,
     tir.Mma: _mma,
@@ -119,6 +144,7 @@ _EMITTERS: dict[type[tir.EffectOp], Callable[..., str]] = {
     tir.PipeDrain: _on_pipe("drain"),
     tir.PipeRelease: _on_pipe("release"),
     tir.PipeWait: _wait,
+    tir.ReLU: _relu,
     tir.Reduce: _reduce,
     tir.Sync: _sync,
     tir.TileLoad: _tile_load,

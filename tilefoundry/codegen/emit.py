@@ -7,11 +7,13 @@ from tilefoundry.codegen.cpu import emit as cpu
 from tilefoundry.codegen.cuda import emit as cuda
 from tilefoundry.codegen.host import emit_host
 from tilefoundry.codegen.launch import LaunchConfig, derive_launch_config
+from tilefoundry.codegen.launches import Job, host_jobs
 from tilefoundry.codegen.unit import KernelUnit, LinkableModule, source_digest
+from tilefoundry.codegen.windows import contiguous_abi
 from tilefoundry.diagnostics import WrongTypeError
 from tilefoundry.ir import tir
 from tilefoundry.ir.core.module import Module
-from tilefoundry.runtime.abi import EntryABI, param_abi_of
+from tilefoundry.runtime.abi import EntryABI
 from tilefoundry.target import CudaTarget, Target
 
 
@@ -21,9 +23,20 @@ def emit_module(module: Module, target: Target) -> LinkableModule:
     Raises:
         CompileError: something of the module has no form in generated code.
     """
-    units = tuple(_emit_unit(module, kernel, target) for kernel in _kernels(module))
-    entry = next(unit.abi for unit in units if unit.name == module.entry)
+    functions = _kernels(module)
+    host = next(fn for fn in functions if fn.name == module.entry)
+    jobs, entry = host_jobs(module, host)
+    if not jobs:
+        jobs = [_own_job(module, kernel) for kernel in functions]
+        entry = next(job.abi for job in jobs if job.kernel.name == module.entry)
+    units = tuple(_emit_unit(job, target) for job in jobs)
     return LinkableModule(target, units, emit_host(units, target, entry), entry)
+
+
+def _own_job(module: Module, kernel: tir.PrimFunction) -> Job:
+    """A kernel that is launched on its own meshes."""
+    abi = EntryABI(kernel.name, contiguous_abi(kernel), kernel.output_count, kernel.aliases)
+    return Job(kernel, derive_launch_config(module, kernel), abi)
 
 
 def _kernels(module: Module) -> tuple[tir.PrimFunction, ...]:
@@ -33,16 +46,15 @@ def _kernels(module: Module) -> tuple[tir.PrimFunction, ...]:
     return module.functions  # type: ignore[return-value]  # checked above
 
 
-def _emit_unit(module: Module, kernel: tir.PrimFunction, target: Target) -> KernelUnit:
-    config = derive_launch_config(module, kernel)
+def _emit_unit(job: Job, target: Target) -> KernelUnit:
+    kernel, config = job.kernel, job.config
     body = Body(kernel)
     source = _unit_text(kernel, config, body, cuda if isinstance(target, CudaTarget) else cpu)
-    abi = EntryABI(kernel.name, tuple(param_abi_of(param) for param in kernel.params), kernel.output_count)
     return KernelUnit(
         name=kernel.name,
         digest=source_digest(source),
         source=source,
-        abi=abi,
+        abi=job.abi,
         grid=config.grid,
         tiles=config.tiles,
         block=config.block,

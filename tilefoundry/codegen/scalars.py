@@ -54,6 +54,12 @@ def _op_text(tag: str, args: tuple[Expr | int, ...], common: DType, result: DTyp
     return f"convert<{dtype_text(result)}>({text})" if result.is_float and result is not compute else text
 
 
+def string_text(message: str) -> str:
+    """A string as a constant: ASCII as it is, every other byte in octal, which ends after three digits."""
+    shown = (chr(b) if 32 <= b < 127 and chr(b) not in '"\\?' else f"\\{b:03o}" for b in message.encode())
+    return '"' + "".join(shown) + '"'
+
+
 def literal_text(value: float | int | bool, dtype: DType) -> str:
     """A number as a constant of an element type."""
     if dtype is DType.bool:

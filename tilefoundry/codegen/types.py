@@ -58,13 +58,12 @@ def layout_text(shape: Sequence[ShapeDim], strides: Sequence[ShapeDim]) -> str:
     return f"Layout<Shape<{', '.join(map(int_text, shape))}>, Stride<{', '.join(map(int_text, strides))}>>"
 
 
-def storage_text(layout: Layout | ComposedLayout) -> str:
+def storage_text(layout: Layout) -> str:
     """The layout type of a shared tile: the modes of each axis in turn, outermost first (nested, innermost first)."""
-    plain = layout.outer if isinstance(layout, ComposedLayout) else layout
-    assert isinstance(plain, Layout) and plain.strides is not None  # of shared tiles
+    assert layout.strides is not None  # of shared tiles
     modes = [
         mode
-        for extent, stride in zip(plain.shape, plain.strides, strict=True)
+        for extent, stride in zip(layout.shape, layout.strides, strict=True)
         for mode in reversed(tuple(zip(flatten(extent), flatten(stride), strict=True)))
     ]
     return layout_text([extent for extent, _ in modes], [stride for _, stride in modes])

@@ -7,17 +7,21 @@ from types import FunctionType
 from tilefoundry.diagnostics import WrongTypeError, WrongValueError
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
+from tilefoundry.ir.tir import PrimFunction
+from tilefoundry.ir.tir.module import module_of
 from tilefoundry.target import CpuTarget, CudaTarget, Target, default_target, target_names
 
 
-def normalize_to_module(fn_or_mod: Function | Module) -> Module:
-    """A Module as it is; a bare Function as the entry of a Module of its name that declares no context.
+def normalize_to_module(fn_or_mod: Function | PrimFunction | Module) -> Module:
+    """A Module as it is; a bare Function or kernel as the entry of a Module of its name.
 
     Raises:
         WrongTypeError: it is neither.
     """
     if isinstance(fn_or_mod, Module):
         return fn_or_mod
+    if isinstance(fn_or_mod, PrimFunction):
+        return module_of(fn_or_mod)
     if isinstance(fn_or_mod, Function):
         return Module(fn_or_mod.name, (fn_or_mod,), fn_or_mod.name)
     what = f"the Python function '{fn_or_mod.__name__}'" if isinstance(fn_or_mod, FunctionType) else repr(fn_or_mod)

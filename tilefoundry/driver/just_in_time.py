@@ -19,6 +19,7 @@ from tilefoundry.driver.read_artifact import read_artifact
 from tilefoundry.driver.write_artifact import write_artifact
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
+from tilefoundry.ir.tir import PrimFunction
 from tilefoundry.runtime.compiled import BuildInfo, CompiledModule
 from tilefoundry.runtime.loader import load_linked_module
 from tilefoundry.target import Target
@@ -41,7 +42,7 @@ class Jit:
 
     def __call__(
         self,
-        fn_or_mod: Function | Module,
+        fn_or_mod: Function | PrimFunction | Module,
         *,
         target: str | Target | None = "cuda",
         options: CompilerOptions | None = None,
@@ -49,7 +50,7 @@ class Jit:
         """Compiles a program, or finds it compiled.
 
         Args:
-            fn_or_mod: a Module with an entry, or a Function.
+            fn_or_mod: a Module with an entry, a Function, or a kernel or host function of TIR.
             target: "cuda", which means what the Module declares if it does; "cpu", where a Module placed for CUDA keeps
                 its placement; or a Target.
             options: how to compile.

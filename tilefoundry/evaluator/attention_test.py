@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from tilefoundry.dsl import DimVar, Mesh, ReduceKind, Tensor, Topology, tf, tile
+from tilefoundry.dsl import DimVar, Layout, Mesh, ReduceKind, Tensor, Topology, tf, tile
 from tilefoundry.evaluator import evaluate
 from tilefoundry.ir.core.module import Module
 from tilefoundry.python import func, module
@@ -102,3 +102,14 @@ def test_declared_precision(dtype: str) -> None:
     assert value.dtype == DTYPES[dtype]
     bound = 4 * torch.finfo(DTYPES[dtype]).eps * v.double().abs().amax()
     assert (value.double() - reference).abs().max() <= max(bound, 1e-5)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("ctas", [1, 3, 132])
+def test_on_every_grid(ctas: int, causal: bool) -> None:
+    """Tiles computed in rounds of all CTAs: nested spread loops, and under the diagonal bounds that differ."""
+    program = attention_module(32, "f32", causal)
+    q, k, v = (torch.randn(2, 200, 32) for _ in range(3))
+    reference = torch.nn.functional.scaled_dot_product_attention(q.double(), k.double(), v.double(), is_causal=causal)
+    value = evaluate(program, q, k, v, precision="f64", mesh=Mesh((Topology("cta", ctas),), Layout((ctas,))))
+    assert (value - reference).abs().max() <= 1e-12

@@ -10,10 +10,11 @@ from tilefoundry.diagnostics import EvalError
 from tilefoundry.evaluator.spread import Spread, Value, lift, replace, settled, spreads
 from tilefoundry.evaluator.units import Units
 
-Evaluate = Callable[[Value], Value]
+Values = tuple[Value, ...]
+Evaluate = Callable[[Values], Value]
 
 
-def mapped(units: Units, name: str, evaluate: Evaluate, values: Value) -> Value:
+def mapped(units: Units, name: str, evaluate: Evaluate, values: Values) -> Value:
     """``evaluate(values)`` for every unit: along a unit axis, a part that does not vary is given to all alike.
 
     Args:
@@ -29,7 +30,7 @@ def mapped(units: Units, name: str, evaluate: Evaluate, values: Value) -> Value:
     except RuntimeError:
         # a part that does not vary is written into by one that does: give each unit a copy
         extents = [max(s.data.shape[u] for s in found) for u in range(units.rank)]
-        everywhere = _lifted(units, values)
+        everywhere = tuple(_lifted(units, value) for value in values)
         copies = [s.data.expand(*extents, *s.data.shape[units.rank :]) for s in spreads(everywhere)]
         try:
             return _mapped(units, evaluate, everywhere, copies, active)
@@ -40,10 +41,10 @@ def mapped(units: Units, name: str, evaluate: Evaluate, values: Value) -> Value:
             ) from error
 
 
-def _mapped(units: Units, evaluate: Evaluate, values: Value, datas: list[torch.Tensor], active: list[int]) -> Value:
+def _mapped(units: Units, evaluate: Evaluate, values: Values, datas: list[torch.Tensor], active: list[int]) -> Value:
     def on_one_unit(*parts: torch.Tensor) -> Value:
         rest = iter(parts)
-        return evaluate(replace(values, lambda _: next(rest)))
+        return evaluate(tuple(replace(value, lambda _: next(rest)) for value in values))
 
     function: Callable[..., Value] = on_one_unit
     for u in reversed(active):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 
 from tilefoundry.diagnostics import EvalError
@@ -33,3 +35,13 @@ def torch_dtype(dtype: DType) -> torch.dtype:
     if dtype not in TORCH:
         raise EvalError(f"torch has no dtype for {dtype}", remedy="keep such values out of what is evaluated")
     return TORCH[dtype]
+
+
+def element(value: bool | int | float, dtype: torch.dtype) -> bool | int | float:
+    """A number as torch takes it for an element of `dtype`: ints of more than 64 bits become floats, or infinities."""
+    if not dtype.is_floating_point or not isinstance(value, int):
+        return value
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf

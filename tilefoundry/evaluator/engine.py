@@ -19,12 +19,13 @@ from tilefoundry.evaluator.dependences import Node, dependences, operands_of
 from tilefoundry.evaluator.indices import fold
 from tilefoundry.evaluator.linear import LinearCarries
 from tilefoundry.evaluator.loops import run_loop
-from tilefoundry.evaluator.participants import evaluate_spread, makes_partial
+from tilefoundry.evaluator.participants import evaluate_spread, terms_of
 from tilefoundry.evaluator.registry import EVALUATORS
 from tilefoundry.evaluator.shape.insert_slice import insert_slice
 from tilefoundry.evaluator.shape.insert_slice import write_window as write_into
 from tilefoundry.evaluator.spread import Spread, Value, spreads
 from tilefoundry.evaluator.unit_windows import read_window, write_window
+from tilefoundry.evaluator.units import Units
 from tilefoundry.ir.core.child import ChildEntry
 from tilefoundry.ir.core.expr import Call, Constant, Expr, Tuple, Var
 from tilefoundry.ir.core.metadata import span_of
@@ -126,7 +127,7 @@ class Engine:
             raise EvalError(f"the evaluator has no rule for {name}", span=span_of(node.metadata))
         if isinstance(target, InsertSlice):
             return self._insert(node, target, values)
-        if isinstance(target, BY_UNITS) or ctx.units is None or not self._differs(node, values):
+        if isinstance(target, BY_UNITS) or ctx.units is None or not _differs(ctx.units, node, values):
             return evaluate(ctx, target, node, values)
         if isinstance(target, Slice):
             return read_window(ctx, ctx.units, target, node, values, self._frame(node).active)
@@ -141,12 +142,6 @@ class Engine:
             write_into(self.ctx, target, values)
             return values[0]
         return insert_slice(self.ctx, target, node, values)
-
-    def _differs(self, node: Call, values: tuple[Value, ...]) -> bool:
-        """Whether units hold different values before or after an op."""
-        if any(True for _ in spreads(values)):
-            return True
-        return makes_partial(node)
 
     def _child(self, target: ChildEntry, node: Call, values: tuple[Value, ...]) -> Value:
         children = self.ctx.children
@@ -194,6 +189,11 @@ class Engine:
             yield
         finally:
             self._frames.pop()
+
+
+def _differs(units: Units, node: Call, values: tuple[Value, ...]) -> bool:
+    """Whether units hold different values before or after an op."""
+    return any(True for _ in spreads(values)) or bool(terms_of(units, node))
 
 
 def _place(stack: list[Expr]) -> SourceSpan | None:

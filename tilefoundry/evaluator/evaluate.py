@@ -20,6 +20,7 @@ from tilefoundry.ir.core.loaded import LoadedModule
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.elaborate import Elaborator
 from tilefoundry.ir.shard import Mesh
+from tilefoundry.ir.tir import PrimFunction
 from tilefoundry.ir.traverse import free_variables, post_order
 from tilefoundry.ir.variants import variant_for
 
@@ -81,10 +82,12 @@ def evaluate(
 
 def _function(given: object) -> Function:
     if isinstance(given, Module):
-        entry = given.entry_function()
-        if not isinstance(entry, Function):
-            raise WrongTypeError(f"evaluate: the entry '{entry.name}' is a kernel in TIR", remedy="compile the module")
-        return entry
+        given = given.entry_function()
+    if isinstance(given, PrimFunction):
+        raise WrongTypeError(
+            f"evaluate: '{given.name}' is a kernel in TIR, which is not evaluated",
+            remedy="compile it, and hold it against a function of HIR: tilefoundry.check",
+        )
     if isinstance(given, Call):
         params = tuple(e for e in post_order(given) if isinstance(e, Var) and e in free_variables(given)[id(given)])
         return Function("call", params, given, given.type)

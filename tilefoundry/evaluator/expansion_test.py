@@ -105,6 +105,28 @@ def test_elements_that_nobody_owns() -> None:
         placement_of(Units([CTAS], int), TensorType((8, 2), DType.f32, UNKNOWN), (8, 2), int)
 
 
+def test_meshes_that_do_not_nest() -> None:
+    @func(topologies=(Topology("thread", 12),))
+    def f(x: Tensor[(12,), "f32"]) -> Tensor[(12,), "f32"]:
+        with Mesh(("thread",), (3, 4), ("a", "b")) as m:
+            y = tf.reshard(tf.reshard(x, (12 @ (m.a, m.b),), "rmem") + tf.cast(m.b, "f32"), (12,), "gmem")
+        with Mesh(("thread",), (2, 6), ("c", "d")) as m:
+            return tf.reshard(tf.reshard(y, (12 @ (m.c, m.d),), "rmem") + tf.cast(m.d, "f32"), (12,), "gmem")
+
+    @func(topologies=(THREAD,))
+    def g(x: Tensor[(8,), "f32"]) -> Tensor[(8,), "f32"]:
+        with Mesh(("thread",), (4, 2), ("w", "l"))[2:4] as m:
+            y = x + tf.cast(m.w, "f32")
+        with Mesh(("thread",), (8,), ("t",)) as m:
+            return y + tf.cast(m.t, "f32")
+
+    with pytest.raises(EvalError, match="count the units of 'thread' in steps of 4 and of 6, which do not nest"):
+        evaluate(f, torch.zeros(12))
+    with pytest.raises(EvalError, match="coordinates of a mesh and of a slice of it") as caught:
+        evaluate(g, torch.zeros(8))
+    assert caught.value.span is not None
+
+
 def test_variants() -> None:
     @module(entry="f", topologies=(THREAD,))
     class Program:

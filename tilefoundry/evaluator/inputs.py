@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import torch
 
-from tilefoundry.diagnostics import EvalError
+from tilefoundry.diagnostics import EvalError, EvalValueError
 from tilefoundry.evaluator.dtypes import TORCH, torch_dtype
 from tilefoundry.ir.core.expr import Var
 from tilefoundry.ir.core.function import Function
@@ -26,7 +26,8 @@ def check_inputs(
         widened: floats may also come in f64, whatever is declared.
 
     Raises:
-        EvalError: wrong number, kind, dtype, rank or extent; more than one device.
+        EvalError: wrong number, kind, dtype, rank or extent.
+        EvalValueError: more than one device.
     """
     names = ", ".join(p.name for p in function.params)
     if len(inputs) != len(function.params):
@@ -38,7 +39,7 @@ def check_inputs(
     if device is not None:
         devices = {f"device={device}": device, **devices}
     if len(set(devices.values())) > 1:
-        raise EvalError(
+        raise EvalValueError(
             f"'{function.name}': inputs lie on more than one device: "
             f"{', '.join(f'{name}: {where}' for name, where in devices.items())}",
             remedy="move them to one device; nothing is moved silently",
@@ -61,6 +62,13 @@ def _check(function: Function, param: Var, value: object, device: torch.device, 
         )
     if not isinstance(value, torch.Tensor):
         raise EvalError(f"{where}: expected a torch.Tensor of {declared.dtype}, got {type(value).__name__}")
+    try:
+        value.untyped_storage()
+    except NotImplementedError as error:  # inside of torch.vmap, torch.func.grad and the like
+        raise EvalError(
+            f"{where} is a tensor that torch transforms, which has no memory of its own",
+            remedy="evaluate outside of torch.vmap and torch.func; write the batch as an axis of the program",
+        ) from error
     if value.dtype != torch_dtype(declared.dtype) and not (
         widened and declared.dtype.is_float and value.dtype == torch.float64
     ):

@@ -56,3 +56,17 @@ def test_a_call_that_was_built_by_hand_is_elaborated():
     double = Function("double", (x,), binary(BinaryKind.ADD, x, x), x.type)
     f = Function("f", (y,), Call(double, (Call(double, (y,)),)), y.type)
     assert evaluate(f, torch.ones(4)).tolist() == [4.0] * 4
+
+
+@pytest.mark.parametrize(
+    "transform",
+    [
+        lambda f: torch.vmap(f)(torch.ones(3, 4)),
+        lambda f: torch.func.grad(lambda x: f(x).sum())(torch.ones(4)),
+        lambda f: torch.func.jvp(f, (torch.ones(4),), (torch.ones(4),)),
+    ],
+)
+def test_tensors_that_torch_transforms_are_refused(transform):
+    f = program((4,), result=(4,))
+    with pytest.raises(EvalError, match="input 'x0' is a tensor that torch transforms(.|\n)*outside of torch.vmap"):
+        transform(lambda x: evaluate(f, x))

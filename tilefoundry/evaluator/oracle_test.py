@@ -127,6 +127,22 @@ class Program:
             held = Call(hir.Binary(BinaryKind.MUL), (held, self.number()))
         return Call(hir.MatMul(None), (self.value, held))
 
+    def window(self) -> Expr:
+        """Rows from one that the unit chooses."""
+        rows, columns = self.shape
+        kept = self.draw(st.sampled_from([n for n in (1, 2, 6) if n <= rows]))
+        axes = [m for m, n in enumerate(self.mesh.shape) if n <= rows - kept + 1]  # type: ignore[operator]  # static
+        start = Call(hir.MeshCoordinate(MeshAxis(self.mesh, self.draw(st.sampled_from(axes)))), ()) if axes else 0
+        return Call(hir.Slice((kept, columns)), (self.value, Tuple((start, 0))))
+
+    def patch(self) -> Expr:
+        """The first row, moved to one that the unit chooses, in its own registers."""
+        rows, columns = self.shape
+        axes = [m for m, n in enumerate(self.mesh.shape) if n <= rows]  # type: ignore[operator]  # static
+        offset = Call(hir.MeshCoordinate(MeshAxis(self.mesh, self.draw(st.sampled_from(axes)))), ()) if axes else 0
+        row = Call(hir.Slice((1, columns)), (self.value, Tuple((0, 0))))
+        return Call(hir.InsertSlice((1, columns)), (self.value, row, Tuple((offset, 0))))
+
     def insert(self) -> Expr:
         """The value into a tensor with room for every coordinate."""
         rows, columns = self.shape
@@ -149,7 +165,7 @@ class Program:
 
 STEPS = (
     *("reshard", "reshard", "gather", "scale", "shift", "choose", "twice", "reduce", "add_reduced"),
-    *("local", "local", "product", "product", "product"),
+    *("local", "local", "product", "product", "product", "window", "patch"),
 )
 
 

@@ -9,14 +9,14 @@ each unit computes its own from what it owns.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 
 from tilefoundry.diagnostics import EvalError
 from tilefoundry.evaluator.agreement import agreed
-from tilefoundry.evaluator.batched import mapped
+from tilefoundry.evaluator.batched import Evaluate, mapped
 from tilefoundry.evaluator.placement import Placement, joined, owned, ownership, picked, placement_of
 from tilefoundry.evaluator.spread import Spread, Value, lift, settled, spreads
 from tilefoundry.evaluator.units import Extent, Units
@@ -28,8 +28,6 @@ from tilefoundry.ir.hir import MatMul
 from tilefoundry.ir.shard import Partial, ShardLayout
 from tilefoundry.ir.types import INDEX_TYPE, TensorType
 
-Evaluate = Callable[[tuple[Value, ...]], Value]
-
 
 @dataclass(frozen=True)
 class Operand:
@@ -40,16 +38,15 @@ class Operand:
     owners: frozenset[int]
 
 
-def makes_partial(call: Call) -> bool:
-    """Whether an op leaves terms on units that its operands do not have: a product with a split inner axis."""
-    return any(
-        isinstance(leaf.layout, ShardLayout)
-        and any(
-            isinstance(attr, Partial) and not any(_is_partial(arg, leaf.layout, axis) for arg in call.args)
-            for axis, attr in enumerate(leaf.layout.attrs)
-        )
-        for leaf in leaves(call.type)
-    )
+def terms_of(units: Units, call: Call) -> frozenset[int]:
+    """The unit axes along which an op leaves terms that no operand has: a product whose inner axis is split, say."""
+    found: set[int] = set()
+    for leaf in leaves(call.type):
+        if isinstance(leaf.layout, ShardLayout):
+            for axis, attr in enumerate(leaf.layout.attrs):
+                if isinstance(attr, Partial) and not any(_is_partial(arg, leaf.layout, axis) for arg in call.args):
+                    found.update(units.of(leaf.layout.mesh, axis))
+    return frozenset(found)
 
 
 def evaluate_spread(units: Units, extent: Extent, call: Call, values: tuple[Value, ...], evaluate: Evaluate) -> Value:
@@ -65,7 +62,7 @@ def evaluate_spread(units: Units, extent: Extent, call: Call, values: tuple[Valu
     operands = [_operand(units, extent, arg, value) for arg, value in zip(call.args, values, strict=True)]
     varying = {u for value in values for s in spreads(value) for u in s.varying}
     contested = frozenset(u for o in operands for u in o.owners & varying)
-    terms = _terms(units, call)
+    terms = terms_of(units, call)
     results = leaves(call.type)
     if call.target.category == "elementwise" and len(results) == 1:
         return elementwise(units, extent, evaluate, operands, results[0])
@@ -78,7 +75,7 @@ def evaluate_spread(units: Units, extent: Extent, call: Call, values: tuple[Valu
     one = contested - kept
     if one:
         values = tuple(_one_copy(units, call, o, one) for o in operands)
-    result = mapped(units, call.target.op_name, lambda v: evaluate(v), values)  # type: ignore[arg-type]
+    result = mapped(units, call.target.op_name, evaluate, values)
     return _from_owners(units, extent, call.type, result, contested & kept)
 
 
@@ -150,7 +147,7 @@ def _on_parts(
         placement = placement_of(units, o.type, data.shape[units.rank :], extent)
         parts.append(settled(units, owned(units, placement, data, axes & o.owners)))
     assert isinstance(call.target, Op) and isinstance(call.type, TensorType)
-    result = mapped(units, call.target.op_name, lambda v: evaluate(v), tuple(parts))  # type: ignore[arg-type]
+    result = mapped(units, call.target.op_name, evaluate, tuple(parts))
     placement = placement_of(units, call.type, tuple(extent(n) for n in call.type.shape), extent)
     assert isinstance(result, (torch.Tensor, Spread))
     data = lift(units, result)
@@ -190,17 +187,6 @@ def _one_copy(units: Units, call: Call, operand: Operand, axes: frozenset[int]) 
     name = binding_name(call)
     what = f"{call.target.op_name}{f' ({name})' if name else ''} combines what several units own with one operand"
     return settled(units, agreed(units, operand.value.data, axes, what))
-
-
-def _terms(units: Units, call: Call) -> frozenset[int]:
-    """The unit axes along which the op leaves terms that no operand has."""
-    found: set[int] = set()
-    for leaf in leaves(call.type):
-        if isinstance(leaf.layout, ShardLayout):
-            for axis, attr in enumerate(leaf.layout.attrs):
-                if isinstance(attr, Partial) and not any(_is_partial(arg, leaf.layout, axis) for arg in call.args):
-                    found.update(units.of(leaf.layout.mesh, axis))
-    return frozenset(found)
 
 
 def _is_partial(arg: Expr | int, like: ShardLayout, axis: int) -> bool:

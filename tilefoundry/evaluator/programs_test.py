@@ -9,13 +9,14 @@ import pytest
 import torch
 
 from tilefoundry.diagnostics import EvalError
-from tilefoundry.dsl import DimVar, Mesh, Tensor, Topology, tf, tile
+from tilefoundry.dsl import DimVar, Mesh, T, Tensor, Topology, tf, tile
 from tilefoundry.evaluator import evaluate
 from tilefoundry.evaluator.testing import assert_same, sample
 from tilefoundry.ir.core.expr import Call, Var
+from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.hir import Binary, BinaryKind
 from tilefoundry.ir.types import DType, TensorType
-from tilefoundry.python import func
+from tilefoundry.python import func, prim_func
 
 # -- windows
 
@@ -182,6 +183,17 @@ def test_inputs_are_validated() -> None:
         evaluate(f, *good, precision="f16")
     with pytest.raises(TypeError, match="expected a Function or a Module"):
         evaluate(lambda x: x, good[0])  # type: ignore[arg-type]
+
+
+def test_kernels_are_not_evaluated() -> None:
+    @prim_func
+    def kernel(x: Tensor[(4,), "f32"], y: Tensor[(4,), "f32"]):
+        T.copy(x, y)
+
+    definition = kernel.entry_function() if isinstance(kernel, Module) else kernel
+    for given in (definition, Module("m", (definition,), entry="kernel")):
+        with pytest.raises(TypeError, match="'kernel' is a kernel in TIR, which is not evaluated"):
+            evaluate(given, torch.zeros(4), torch.zeros(4))
 
 
 def test_scalar_inputs() -> None:

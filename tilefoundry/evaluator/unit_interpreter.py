@@ -17,7 +17,7 @@ from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.hir import BinaryKind, ReduceKind
 from tilefoundry.ir.shard import Broadcast, Mesh, Partial, ShardLayout, Split, group_modes
 from tilefoundry.ir.traverse import post_order
-from tilefoundry.ir.types import TensorType
+from tilefoundry.ir.types import StorageKind, TensorType
 
 Held = list[np.ndarray]  # for each unit, in the order of its coordinates
 
@@ -82,12 +82,21 @@ class Interpreter:
             case hir.Reshard():
                 assert isinstance(type_, TensorType)
                 return self._resharded(args[0], tensor_type(call.args[0]), type_)
+            case hir.Slice(sizes):
+                starts = self._starts(call.args[1], values)
+                return [x[_window(starts, k, sizes)] for k, x in enumerate(args[0])]
             case hir.InsertSlice(sizes):
-                offsets = call.args[2]
-                assert isinstance(offsets, Tuple)
-                starts = [[0] * len(self.units) if isinstance(o, int) else values[id(o)] for o in offsets.elements]
+                starts = self._starts(call.args[2], values)
+                if tensor_type(call).storage is StorageKind.RMEM:
+                    pairs = zip(args[0], args[1], strict=True)
+                    return [_patched(x, new, _window(starts, k, sizes)) for k, (x, new) in enumerate(pairs)]
                 return self._written(args[0], args[1], starts, [int(n) for n in sizes])  # type: ignore[arg-type]
         raise AssertionError(target)
+
+    def _starts(self, starts: Expr | int, values: dict[int, Held]) -> list[Held]:
+        assert isinstance(starts, Tuple)
+        zeros = [np.array(0)] * len(self.units)
+        return [zeros if isinstance(start, int) else values[id(start)] for start in starts.elements]
 
     def _reduced(self, x: Held, type_: TensorType, axes: tuple[int, ...], kind: ReduceKind) -> Held:
         """Each unit over its own part, then over the units that hold the other parts."""
@@ -161,7 +170,7 @@ class Interpreter:
             raise Disagree
         result, done = dst[0].copy(), np.zeros(dst[0].shape, dtype=bool)
         for k, part in enumerate(update):
-            index = tuple(slice(int(s[k]), int(s[k]) + n) for s, n in zip(starts, sizes, strict=True))
+            index = _window(starts, k, sizes)
             new = np.broadcast_to(part, sizes)
             if (done[index] & (result[index] != new)).any():
                 raise Disagree
@@ -175,6 +184,16 @@ _OPERATIONS: dict[BinaryKind, Callable[..., np.ndarray]] = {
     BinaryKind.MAX: np.maximum,
     BinaryKind.EQ: np.equal,
 }
+
+
+def _window(starts: list[Held], unit: int, sizes: Sequence[object]) -> tuple[slice, ...]:
+    return tuple(slice(int(s[unit]), int(s[unit]) + int(n)) for s, n in zip(starts, sizes, strict=True))  # type: ignore[call-overload]  # static
+
+
+def _patched(x: np.ndarray, update: np.ndarray, window: tuple[slice, ...]) -> np.ndarray:
+    result = x.copy()
+    result[window] = update
+    return result
 
 
 def tensor_type(expr: Expr | int) -> TensorType:

@@ -29,7 +29,7 @@ def read_window(
     x, starts = values
     assert isinstance(starts, tuple)
     if not any(isinstance(start, Spread) for start in starts):
-        return mapped(units, "slice", lambda v: slice_(ctx, op, call, v), values)  # type: ignore[arg-type]
+        return mapped(units, "slice", lambda v: slice_(ctx, op, call, v), values)
     data = lift(units, x)
     sizes = tuple(ctx.extent(size) for size in op.sizes)
     at = window(
@@ -81,7 +81,7 @@ def write_window(
         if in_place and not any(True for _ in spreads(parts)):
             write_into(ctx, op, parts)
             return parts[0]
-        return mapped(units, "insert_slice", lambda v: insert_slice(ctx, op, call, v), parts)  # type: ignore[arg-type]
+        return mapped(units, "insert_slice", lambda v: insert_slice(ctx, op, call, v), parts)
     sizes = tuple(ctx.extent(size) for size in op.sizes)
     new = new.reshape(tuple(new.shape[: units.rank]) + sizes)
     at = window(

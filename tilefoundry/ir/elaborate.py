@@ -14,7 +14,7 @@ from tilefoundry.ir.core.expr import Call, Expr, Var, type_of
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.type import Type
 from tilefoundry.ir.dims import DimVar
-from tilefoundry.ir.rewrite import Node, Rewriter
+from tilefoundry.ir.rewrite import Node, Rewriter, fresh_loops
 from tilefoundry.ir.traverse import post_order
 from tilefoundry.ir.types.matching import Bindings, bind_parameters
 from tilefoundry.ir.variants import variant_for
@@ -35,7 +35,7 @@ class Elaborator:
         instance = self.elaborate(callee, tuple(type_of(arg) for arg in args))
         assert instance.body is not None
         values: dict[Var, Node] = dict(zip(instance.params, args, strict=True))
-        return Rewriter(values).expr(instance.body)
+        return Rewriter(values).expr(fresh_loops(instance.body))
 
     def elaborate(self, callee: Function, types: tuple[Type, ...]) -> Function:
         """`callee` with parameters of exactly these types, and no calls of functions left in it.

@@ -118,6 +118,34 @@ class Rewriter:
         )
 
 
+class _Fresh(Rewriter):
+    """Gives every loop variables of its own."""
+
+    def __init__(self) -> None:
+        super().__init__({})
+        self._retype = True  # types and attributes may mention the variables
+
+    def _region(self, region: GridRegionExpr) -> Node:
+        variable = dataclasses.replace(region.induction_var)
+        self._extents[region.induction_var] = self._done[id(region.induction_var)] = variable
+        inits = self._rewritten(region.init_args)
+        args = tuple(
+            dataclasses.replace(var, type=init.type) for var, init in zip(region.carried_args, inits, strict=True)
+        )
+        self._done.update((id(old), new) for old, new in zip(region.carried_args, args, strict=True))
+        yields = self._rewritten(region.yield_values)
+        body = None if region.body is None else self.expr(region.body)
+        extent, step, start = (self._get(b) for b in (region.extent, region.step, region.start))
+        return GridRegionExpr(
+            variable, args, inits, body, yields, extent, step, start, region.spread, metadata=region.metadata
+        )
+
+
+def fresh_loops(expr: Expr) -> Expr:
+    """`expr` with new variables in its loops, so that it may stand beside the old one; itself when it has no loops."""
+    return _Fresh().expr(expr)
+
+
 def operands_of(node: Expr) -> tuple[Node, ...]:
     """The expressions outside any loop body that must be rewritten before `node`."""
     if isinstance(node, Call):

@@ -32,7 +32,7 @@ from tilefoundry.ir.tir.stmt import LetStmt, Sequential, Stmt
 _PROVENANCE = (SourceSpanMetadata, SpecializationMetadata)  # where a program comes from, not what it is
 
 _LONGEST = 200  # characters of a path
-_MEANING = 0xFFFF  # the flags of a code object but for those of __future__ imports
+_MEANING = 0xFFFF & ~0x10  # flags of a code object, but for __future__ imports and for where it is nested
 
 
 def structurally_equal(a: object, b: object) -> bool:
@@ -118,7 +118,13 @@ def _same_code(a: object, b: object) -> bool:
         _code_facts(a.__code__) == _code_facts(b.__code__)
         and a.__defaults__ == b.__defaults__
         and a.__kwdefaults__ == b.__kwdefaults__
+        and _captured(a) == _captured(b)
     )
+
+
+def _captured(function: FunctionType) -> list[str]:
+    """What a function captures, by repr: such values are compared as they would be written."""
+    return [repr(cell.cell_contents) for cell in function.__closure__ or ()]
 
 
 def _code_facts(code: CodeType) -> tuple[object, ...]:
@@ -219,7 +225,8 @@ class _Walk:
                 self._variables(path, x, y)
                 return ()
             case Constant(), Constant():
-                self.value(path, (x.value, x.type), (y.value, y.type))
+                self.value(f"{path}: value", x.value, y.value)
+                self._types(path, x, y)
                 return ()
             case Tuple(), Tuple():
                 return self._operands(path, x.elements, y.elements)

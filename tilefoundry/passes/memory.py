@@ -9,10 +9,10 @@ from collections.abc import Collection, Sequence
 
 from tilefoundry.ir.core.expr import Call, Expr, Var
 from tilefoundry.ir.dims import Dim, dim_add, dim_mul
-from tilefoundry.ir.shard import ComposedLayout, Layout
 from tilefoundry.ir.tir import (
     AllocTensor,
     Binding,
+    Evaluate,
     Item,
     MemorySpan,
     TensorView,
@@ -24,7 +24,7 @@ from tilefoundry.ir.tir import (
 )
 from tilefoundry.ir.types import DType, StorageKind, TensorType
 from tilefoundry.passes.names import Names
-from tilefoundry.passes.sizes import alignment, storage_bytes
+from tilefoundry.passes.sizes import alignment, storage_bytes, storage_layout
 
 
 def plan_memory(items: list[Item], names: Names) -> tuple[list[Item], int]:
@@ -46,15 +46,7 @@ class _Plan:
         self._offsets: dict[Var, int] = {}
 
     def place(self, items: list[Item]) -> list[Item]:
-        rings = {
-            item.value.args[0]
-            for item in items_within(items)
-            if isinstance(item, Binding)
-            and isinstance(item.value, Call)
-            and isinstance(item.value.target, TensorView)
-            and len(item.value.args) > 1
-        }
-        return self._block(items, rings)
+        return self._block(items, _only_windowed(items))
 
     def _block(self, items: list[Item], rings: Collection[object]) -> list[Item]:
         out: list[Item] = []
@@ -66,7 +58,9 @@ class _Plan:
                     self.bytes = offset + storage_bytes(type_)
                     if var not in rings:
                         out.append(self._view(var, type_, offset))
-                case Binding(var, Call(target=TensorView(), args=(Var() as memory, *at))) if at and memory in rings:
+                case Binding(var, Call(target=TensorView(), args=(Var() as memory, *at))) if (
+                    at and memory in self._offsets
+                ):
                     place = dim_add(self._offsets[memory], _bytes_to(memory, at))
                     out.append(self._view(var, _tensor_type(var), place))
                 case Binding():
@@ -79,13 +73,29 @@ class _Plan:
         return Binding(var, Call(view_as(type_), (self.span, offset), type_))
 
 
+def _only_windowed(items: Sequence[Item]) -> set[Expr]:
+    """Tensors that are read and written through views of parts of them alone, such as the stages of a ring."""
+    windowed: set[Expr] = set()
+    whole: set[Expr | int] = set()
+    for item in items_within(items):
+        if isinstance(item, Evaluate):
+            whole.update(item.args)
+        elif isinstance(item, Binding) and isinstance(item.value, Call):
+            memory, *at = item.value.args or (0,)
+            if isinstance(item.value.target, TensorView) and at and isinstance(memory, Expr):
+                windowed.add(memory)
+            else:
+                whole.update(item.value.args)
+    return windowed - whole
+
+
 def _bytes_to(memory: Var, at: Sequence[Expr | int]) -> Dim:
     """The distance of an element from the first, in bytes."""
     type_ = _tensor_type(memory)
-    layout = type_.layout.outer if isinstance(type_.layout, ComposedLayout) else type_.layout
-    assert isinstance(layout, Layout) and layout.strides is not None
+    strides = storage_layout(type_).strides
+    assert strides is not None
     offset: Dim = 0
-    for coordinate, stride in zip(at, layout.strides, strict=True):
+    for coordinate, stride in zip(at, strides, strict=True):
         if isinstance(stride, tuple):
             assert coordinate == 0  # a view starts where an axis that lies in blocks does
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tilefoundry.ir.shard import ComposedLayout, Layout, Swizzle, cosize
+from tilefoundry.ir.shard import ComposedLayout, Layout, ShardLayout, Swizzle, cosize, row_major
 from tilefoundry.ir.types import TensorType
 
 _ALIGNMENT = 128  # of every shared tile, in bytes: what bulk copies ask for
@@ -16,9 +16,23 @@ def alignment(type_: TensorType) -> int:
     return _ALIGNMENT
 
 
+def storage_layout(type_: TensorType) -> Layout:
+    """Where the elements of a tile lie, before any swizzle.
+
+    Row-major unless its type says otherwise; a sharded tile's own strides.
+    """
+    if isinstance(type_.layout, ShardLayout):
+        return type_.layout.layout
+    if isinstance(type_.layout, ComposedLayout):
+        assert type_.layout.outer is not None  # of shared tiles
+        return type_.layout.outer
+    if type_.layout is None:
+        return row_major(type_.shape)
+    assert isinstance(type_.layout, Layout)
+    return type_.layout
+
+
 def storage_bytes(type_: TensorType) -> int:
     """Bytes from the first to the last element of a static tile, padding included, rounded up to its alignment."""
-    layout = type_.layout.outer if isinstance(type_.layout, ComposedLayout) else type_.layout
-    assert isinstance(layout, Layout)
     step = alignment(type_)
-    return -(-cosize(layout) * type_.dtype.storage_bits // 8 // step) * step
+    return -(-cosize(storage_layout(type_)) * type_.dtype.storage_bits // 8 // step) * step

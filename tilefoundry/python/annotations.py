@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from types import GenericAlias
 
 from tilefoundry.dsl.tensor import ConstTensor, Tensor, TensorSpec
 from tilefoundry.ir.core.function import Function
@@ -64,7 +65,7 @@ def _materialised(layout: AnyLayout | None, storage: StorageKind) -> AnyLayout |
 
 
 def _is_layout(item: object) -> bool:
-    return isinstance(item, (tuple, Layout, ComposedLayout, ShardLayout, StateSet, Placed))
+    return isinstance(item, (tuple, Layout, ComposedLayout, ShardLayout, StateSet, set, frozenset, Placed))
 
 
 def _extent(p: Parser, node: ast.AST, extent: object) -> Index:
@@ -107,8 +108,8 @@ def return_type(p: Parser, node: ast.expr, value: object) -> TensorType | TupleT
         if value.is_const:
             p.refuse(node, "a result cannot be a ConstTensor", "write Tensor[...]")
         return tensor_type(p, node, value)
-    fields = value if isinstance(value, tuple) else getattr(value, "__args__", None)  # tuple[Tensor[...], ...]
-    if isinstance(fields, tuple) and fields and all(isinstance(f, TensorSpec) for f in fields):
+    fields = value.__args__ if isinstance(value, GenericAlias) else value  # tuple[Tensor[...], ...]
+    if isinstance(fields, (tuple, list)) and fields and not any(isinstance(f, str) for f in fields):
         return TupleType(tuple(return_type(p, node, f) for f in fields))
     p.refuse(node, f"expected Tensor[...] or a tuple of them as return type, got {_written(value)}", FORM)
 

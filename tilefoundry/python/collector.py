@@ -41,6 +41,7 @@ class Collector:
         self.pending: dict[str, Member | PrimMember] = {}
         self.intrinsics: dict[str, Intrinsic] = {}
         self.children: dict[str, Module] = {}
+        self._held: dict[str, str] = {}  # the member that holds a child, by the child's name
         self.groups: dict[str, tuple[Module, ...]] = {}
         self.methods: dict[str, Callable[..., object]] = {}
         self._open: list[str] = []
@@ -95,6 +96,7 @@ class Collector:
                 remedy='rename one: child.renamed("layer1")',
             )
         self.children[child.name] = child
+        self._held[child.name] = name
 
     def _check_owner(self, name: str, part: Part) -> None:
         """The function that a variant or converter belongs to must still be a member."""
@@ -174,6 +176,13 @@ class Collector:
                 f"module '{name}' is empty: it has no function, child or method",
                 remedy="define a function with @func in the class body; what a base class holds is not taken over",
             )
+        for child, held in self._held.items():
+            if child in self.pending or child in self.functions or child in self.methods:
+                raise WrongValueError(
+                    f"module '{name}': function, child and method names must be disjoint; {child} repeats",
+                    span=self.site.member(held),
+                    remedy='rename the child: child.renamed("layer1")',
+                )
         for pending in self.pending:
             try:
                 self.find(pending)

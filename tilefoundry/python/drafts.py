@@ -78,6 +78,12 @@ class Draft(Function):
     def converters(self, value: tuple[tuple[str, Function], ...]) -> None:
         _CONVERTERS.__set__(self, value)
 
+    def __setattr__(self, name: str, value: object) -> None:
+        raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Function):
             return NotImplemented

@@ -64,6 +64,10 @@ def test_a_draft_is_equal_to_the_function_that_it_is() -> None:
     assert hash(f) == hash(plain)
     assert f != dataclasses.replace(f, name="g")
     assert f != "f"
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        f.name = "g"  # type: ignore[misc]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        f.other = 3  # type: ignore[attr-defined]
     for same in (copy.copy(f), dataclasses.replace(f)):
         assert same == plain
         assert len(same.variants) == 2

@@ -10,11 +10,11 @@ from typing import NoReturn
 
 from tilefoundry.diagnostics import TileFoundryError, VerifyError
 from tilefoundry.ir.core.expr import Expr
-from tilefoundry.ir.shard import Mesh, MeshAxis
+from tilefoundry.ir.shard import Mesh, MeshAxis, ValueState
 from tilefoundry.ir.types import TensorType
 from tilefoundry.python import calls, operators, subscripts
 from tilefoundry.python.parser import ExpressionHandler, Parser
-from tilefoundry.python.values import StateSet, ValueState, Window, describe
+from tilefoundry.python.values import StateSet, Window, describe
 
 
 def constant(p: Parser, node: ast.AST) -> object:
@@ -76,9 +76,8 @@ def attribute(p: Parser, node: ast.AST) -> object:
     assert isinstance(node, ast.Attribute)
     value = p.evaluate(node.value)
     if isinstance(value, Mesh):
-        if node.attr not in value.names:
-            p.refuse(node, f"mesh has no axis '{node.attr}'", f"its axes are: {', '.join(value.names) or '(unnamed)'}")
-        return MeshAxis(value, value.names.index(node.attr))
+        with p.located(node):
+            return MeshAxis(value, value.axis_index(node.attr))
     if isinstance(value, (Expr, Window)):
         type_ = value.type if isinstance(value, Expr) else None
         if isinstance(type_, TensorType) and node.attr in ("shape", "dtype"):

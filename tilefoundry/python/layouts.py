@@ -13,6 +13,7 @@ from tilefoundry.ir.shard import (
     Placed,
     ShardLayout,
     Topology,
+    ValueState,
     axis_levels,
     layout_from_sugar,
     make_mesh,
@@ -33,8 +34,8 @@ def resolve_layout(p: Parser, node: ast.AST, value: object) -> AnyLayout | None:
         return value
     parts = value if isinstance(value, tuple) else (value,)
     states: StateSet | None = None
-    if parts and isinstance(parts[-1], StateSet):
-        states, parts = parts[-1], parts[:-1]
+    if parts and isinstance(parts[-1], (StateSet, set, frozenset)):
+        states, parts = _states(p, node, parts[-1]), parts[:-1]
         if len(parts) == 1 and isinstance(parts[0], tuple):
             parts = parts[0]
     strides: tuple[Index, ...] | None = None
@@ -59,6 +60,16 @@ def resolve_layout(p: Parser, node: ast.AST, value: object) -> AnyLayout | None:
         pairs.append((state.axis, partial))
     with p.located(node):
         return layout_from_sugar(entries, tuple(pairs), strides, tuple(p.meshes))
+
+
+def _states(p: Parser, node: ast.AST, written: StateSet | set[object] | frozenset[object]) -> StateSet:
+    """The value states of a layout; a set, where Python evaluated an annotation."""
+    if isinstance(written, StateSet):
+        return written
+    found = [state for state in written if isinstance(state, ValueState)]
+    if len(found) != len(written):
+        p.refuse(node, "expected value states in braces", 'write {m.axis @ P("sum")}')
+    return StateSet(tuple(sorted(found, key=lambda state: state.axis.axis)))
 
 
 def _named_axes(entries: tuple[Index | Placed, ...], states: StateSet | None) -> list[MeshAxis]:
@@ -144,5 +155,6 @@ def _topology(p: Parser, node: ast.AST, value: object) -> Topology:
     p.refuse(
         node,
         f"topology '{value}' not declared; available levels: {', '.join(t.name for t in declared) or 'none'}",
-        remedy=f'declare it: topologies=(Topology("{value}", ...),) on @module, or on @func for a single function',
+        remedy=f'declare it: topologies=(Topology("{value}", ...),) on @module, or on @func for a single function; '
+        "a child module is parsed before its owner is known, and names its levels itself",
     )

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from tilefoundry.ir.core.expr import Constant, Expr
 from tilefoundry.ir.dims import INDEX_TYPE
 from tilefoundry.ir.types import DType, FloatDType, IntegerDType, TensorType
+from tilefoundry.ir.types.limits import largest_finite
 from tilefoundry.python.parser import Parser
 from tilefoundry.python.values import Window, describe, is_index, is_number
 
@@ -87,12 +88,3 @@ def literal(p: Parser, node: ast.AST, value: bool | int | float, peer: DType | N
 def plain_number(value: bool | int | float) -> bool | int | float:
     """The number without a subclass of Python's types around it (an IntEnum, a numpy float)."""
     return value if isinstance(value, bool) else int(value) if isinstance(value, int) else float(value)
-
-
-def largest_finite(dtype: FloatDType) -> float:
-    """The largest finite value of a float dtype."""
-    special = {"fp8e4m3": 448.0, "f4e2m1": 6.0, "f8e8m0": 2.0**127}  # formats without infinities
-    if dtype.name in special:
-        return special[dtype.name]
-    top = 2 ** (dtype.exponent - 1) - 1
-    return math.ldexp(2.0 - 2.0**-dtype.mantissa, top)

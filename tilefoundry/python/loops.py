@@ -58,7 +58,7 @@ def loop(p: Parser, node: ast.AST) -> None:
     carries = {
         name: Carry(Var(name, value.type, metadata=p.metadata(node)), value)
         for name in assigned
-        if isinstance(value := outer.get(name), Expr)
+        if isinstance(value := read_coordinate(p, node, outer.get(name)), Expr)
     }
     p.scope = {**outer, **{name: carry.var for name, carry in carries.items()}}
     p.scope[variable.name] = Window(variable, header.step) if header.is_tile else variable
@@ -103,9 +103,15 @@ def _check_constants(
 ) -> None:
     """A parse-time value cannot change from one iteration to the next."""
     for name, where in assigned.items():
-        if name not in outer or isinstance(outer[name], Expr):
+        if name not in outer or isinstance(outer[name], (Expr, MeshAxis)):  # these are carried
             continue
         before, after = outer[name], inner[name]
+        if isinstance(before, tuple) and before is not after and any(isinstance(v, Expr) for v in before):
+            p.refuse(
+                where,
+                f"'{name}' is a tuple of run-time values, which a loop does not carry",
+                remedy="give each element a name of its own before the loop: a, b = ...",
+            )
         if before is not after and not _same_constant(before, after):
             p.refuse(
                 where,

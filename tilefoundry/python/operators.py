@@ -12,12 +12,12 @@ from typing import Any
 from tilefoundry.ir import dims
 from tilefoundry.ir.core.expr import Expr
 from tilefoundry.ir.hir import Binary, BinaryKind, MatMul, Unary, UnaryKind
-from tilefoundry.ir.shard import Mesh, MeshAxis, Placed
+from tilefoundry.ir.shard import Mesh, MeshAxis, Placed, ValueState
 from tilefoundry.ir.types import DType, StorageKind
 from tilefoundry.python.coordinates import read_coordinate
 from tilefoundry.python.literals import operands
 from tilefoundry.python.parser import Parser
-from tilefoundry.python.values import Index, ValueState, Window, as_index, describe, is_index, is_number
+from tilefoundry.python.values import Index, Window, as_index, describe, is_index, is_number
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ def boolean(p: Parser, node: ast.AST) -> object:
 def compare(p: Parser, node: ast.AST) -> object:
     """``a < b`` on numbers and tensors; ``is``, ``in`` on parse-time values. Chains only where all is known."""
     assert isinstance(node, ast.Compare)
-    values = [p.evaluate(v) for v in (node.left, *node.comparators)]
+    values = [read_coordinate(p, v, p.evaluate(v)) for v in (node.left, *node.comparators)]
     if len(node.ops) > 1 and any(isinstance(v, (Expr, Window)) for v in values):
         p.refuse(node, "a chain of comparisons on run-time values", remedy="write (a < b) and (b < c)")
     result: object = True
@@ -223,7 +223,7 @@ def _compare(p: Parser, node: ast.Compare, op: ast.cmpop, lhs: object, rhs: obje
     if isinstance(op, (ast.Is, ast.IsNot)):
         return (lhs is rhs) == isinstance(op, ast.Is)
     known = COMPARISONS.get(type(op))
-    if any(isinstance(v, (Expr, Window, MeshAxis)) for v in (lhs, rhs)):
+    if any(isinstance(v, (Expr, Window)) for v in (lhs, rhs)):
         if known is None:
             p.refuse(
                 node,

@@ -88,14 +88,14 @@ def program(expression: str, result: str = "m") -> str:
 def test_the_schema_that_takes_the_arguments(expression: str, result: str, op: Op | None, operands: int) -> None:
     fn = load_program(program(expression, result))["f"]
     assert isinstance(fn, Function)
-    body = fn.body
-    assert isinstance(body, Call)
+    called: Expr | int | None = fn.body
     if op is None:
-        (body, _) = body.args
+        assert isinstance(called, Call)
+        (called, _) = called.args
         op = Conv2d(padding=2)
-    assert isinstance(body, Call)
-    assert body.target == op
-    assert len(body.args) == operands
+    assert isinstance(called, Call)
+    assert called.target == op
+    assert len(called.args) == operands
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from tilefoundry.diagnostics import TileFoundryError, VerifyError
-from tilefoundry.python.testing import check_refusal, load_program
+from tilefoundry.diagnostics import VerifyError
+from tilefoundry.python.testing import check_refusal
 
 
 def body(*lines: str, params: str = 'x: Tensor[(64, 32), "f32"]', result: str = 'Tensor[(64, 32), "f32"]') -> str:
@@ -144,6 +144,10 @@ VERIFY: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "matmul inner extents": (body("return §x @ x"), ("inner extents", "32 and 64 differ")),
     "placement of a tensor": (placed("return tf.reshard(x, (§x @ t.w, 64), 'rmem')"), ("expected an extent",)),
+    "chain of comparisons on a coordinate": (
+        placed("return tf.where(§0 < t.w < 3, x, 0.0)"),
+        ("a chain of comparisons on run-time values",),
+    ),
     "mesh coordinate outside of its scope": (
         placed("y = x") + "\n    return x + tf.cast(§t.w + 0, 'f32')",
         ("mesh axis 'w' is not in scope",),
@@ -210,6 +214,10 @@ VERIFY: dict[str, tuple[str, tuple[str, ...]]] = {
     "compile-time value changes": (
         body("n = 1", "for i in range(4):", "    §n = n + 1", "return x"),
         ("'n' is 1 before the loop and 2", "another name"),
+    ),
+    "tuple as a carry": (
+        body("y = (x, x)", "for i in range(4):", "    §y = (y[1], y[0] + y[1])", "return y[0]"),
+        ("'y' is a tuple of run-time values", "a, b = ..."),
     ),
     "range outside for": (body("y = §range(3)", "return x"), ("outside the header of a 'for'",)),
     "with in a loop": (
@@ -291,52 +299,6 @@ VERIFY: dict[str, tuple[str, tuple[str, ...]]] = {
 @pytest.mark.filterwarnings("ignore::SyntaxWarning")  # Python's own remarks on the programs
 def test_refused_with_place_and_words(name: str) -> None:
     check_refusal(*VERIFY[name])
-
-
-# name: (program, kind that the surface names, words)
-OTHER: dict[str, tuple[str, type[Exception], tuple[str, ...]]] = {
-    "func on a class": ("@func\nclass A: pass", TypeError, ("defined with 'def'",)),
-    "module on a function": ("@module()\ndef f(): pass", TypeError, ("expected a class",)),
-    "empty module": ("@module()\nclass A: pass", TypeError, ("is empty",)),
-    "member kind": (
-        members(*F, "    return x", "n = 3"),
-        TypeError,
-        ("'n' has the type int", "only these three member kinds"),
-    ),
-    "call method": (members(*F, "    return x", "def __call__(self): pass"), TypeError, ("'__call__'",)),
-    "unknown entry": (
-        members("@func", 'def g(x: Tensor[(8,), "f32"]) -> Tensor[(8,), "f32"]:', "    return x"),
-        ValueError,
-        ("entry 'f' names no collected function", "it has: g"),
-    ),
-    "topologies": ("@module(topologies=[CTA])\nclass A: pass", TypeError, ("tuple of Topology",)),
-    "duplicate topology": (
-        "@module(topologies=(CTA, CTA))\nclass A:\n"
-        "    @func\n    def f(x: Tensor[(8,), 'f32']) -> Tensor[(8,), 'f32']:\n        return x",
-        ValueError,
-        ("duplicate topology name",),
-    ),
-    "target": (
-        "@module(target='cuda')\nclass A:\n    def forward(self): pass",
-        TypeError,
-        ("target must be a Target",),
-    ),
-    "call of a member": (
-        "class A:\n    @func\n    def f(x: Tensor[(8,), 'f32']) -> Tensor[(8,), 'f32']:\n        return x\nA.f(1)",
-        TypeError,
-        ("@module",),
-    ),
-}
-
-
-@pytest.mark.parametrize("name", OTHER)
-def test_refused_with_kind_and_words(name: str) -> None:
-    source, kind, words = OTHER[name]
-    with pytest.raises(kind) as caught:
-        load_program(source)
-    assert isinstance(caught.value, TileFoundryError)
-    for word in words:
-        assert word in str(caught.value)
 
 
 def test_function_without_a_file() -> None:

@@ -58,8 +58,8 @@ def check_refusal(text: str, words: tuple[str, ...], kind: type[Exception] = Ver
     assert (error.span.line, error.span.column) == place, f"{error}\nexpected at {place}"
     shown = str(error)
     line = source.splitlines()[place[0] - 1]
-    head, below = shown.split(line, 1)  # the source line is shown, and a caret under its mark
-    lead = below.splitlines()[1].split("| ", 1)[1]
+    head, below = shown.split(f" | {line}\n", 1)  # the source line is shown, and a caret under its mark
+    lead = below.splitlines()[0].split("| ", 1)[1]
     assert lead.index("^") == place[1] - 1 or not line.isascii(), shown
     assert f":{place[0]}:{place[1]}: " in head
     assert error.remedy, f"no remedy: {error}"

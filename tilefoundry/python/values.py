@@ -16,7 +16,7 @@ from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.dims import INDEX_TYPE, is_dim_expr
 from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.hir import MeshCoordinate
-from tilefoundry.ir.shard import Mesh, MeshAxis
+from tilefoundry.ir.shard import Mesh, MeshAxis, ValueState
 from tilefoundry.ir.types import DType, StorageKind
 
 Index = Expr | int
@@ -33,14 +33,6 @@ class Window:
 
     start: Index
     size: int
-
-
-@dataclass(frozen=True)
-class ValueState:
-    """``m.axis @ P("sum")``: the values along a mesh axis are partial."""
-
-    axis: MeshAxis
-    state: object
 
 
 @dataclass(frozen=True)

@@ -137,6 +137,13 @@ class CompiledModule(RuntimeModule):
                     f"argument '{param.name}' is on the device '{value.device}', expected cpu or cuda",
                     remedy="move it to the device of the call",
                 ) from error
+            try:
+                value.data_ptr()
+            except RuntimeError:  # inside of torch.vmap, torch.func.grad and the like
+                raise ArgumentTypeError(
+                    f"argument '{param.name}' is a tensor that torch transforms, which has no memory of its own",
+                    remedy="call the kernel outside of torch.vmap and torch.func; write the batch as an axis",
+                ) from error
 
     def _resolve_negation(self, args: tuple[object, ...]) -> tuple[object, ...]:
         resolved = list(args)

@@ -120,3 +120,16 @@ def test_a_computed_extent() -> None:
     with pytest.raises(ValueError, match=r"output 'out' would have the shape \(3, -1\)"):
         CompiledModule(entry, record)(torch.ones(5, 3))
     assert not hasattr(record, "args")  # nothing ran
+
+
+def test_tensors_that_torch_transforms_are_named() -> None:
+    def exporting(*args: object) -> None:  # as the real entry does: by the address
+        for value in args:
+            assert isinstance(value, torch.Tensor)
+            value.data_ptr()
+
+    entry = EntryABI("f", (tensor("x", (4,)), tensor("out", (4,))), 1)
+    module = CompiledModule(entry, exporting)
+    with pytest.raises(TypeError, match="argument 'x' is a tensor that torch transforms(.|\n)*outside of torch.vmap"):
+        torch.vmap(module)(torch.ones(3, 4))
+    assert isinstance(module(torch.ones(4)), torch.Tensor)

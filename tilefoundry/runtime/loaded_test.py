@@ -121,6 +121,19 @@ def test_a_dynamic_extent_is_one_value_in_all_weights_of_a_node() -> None:
         Dynamic.load(DictResource({"a": torch.ones(9), "b": torch.ones(9)}))
 
 
+def test_an_affine_extent_of_a_weight_tells_its_dim_var() -> None:
+    @module(entry="f")
+    class Affine:
+        @func
+        def f(a: ConstTensor[(2 * N,), "f32"], b: ConstTensor[(N + 1,), "f32"]) -> Tensor[(N,), "f32"]:
+            return a[0:N] + b[0:N]
+
+    assert torch.equal(Affine.load(DictResource({"a": torch.ones(6), "b": torch.ones(4)}))(), torch.full((3,), 2.0))
+    for a, b, wrong in ((5, 4, "a"), (6, 5, "b"), (18, 10, "a")):  # odd; another N; outside of the envelope
+        with pytest.raises(ValueError, match=rf"weight '{wrong}': declared with shape"):
+            Affine.load(DictResource({"a": torch.ones(a), "b": torch.ones(b)}))
+
+
 def test_statement_40_a_reading_takes_activations_and_a_module_everything() -> None:
     tensors = weights()
     loaded, x, y = Model.load(DictResource(tensors)), torch.randn(2, 4), torch.randn(2, 4)

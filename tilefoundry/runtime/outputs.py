@@ -8,17 +8,19 @@ from dataclasses import dataclass
 import torch
 
 from tilefoundry.diagnostics import ArgumentTypeError, ArgumentValueError
-from tilefoundry.ir.dims import Dim, DimVar, dim_vars, evaluate_dim
+from tilefoundry.ir.dims import Dim, DimVar, dim_vars, evaluate_dim, linear_in
 from tilefoundry.runtime.abi import EntryABI
 from tilefoundry.runtime.torch_dtype import torch_dtype
 
 
 @dataclass(frozen=True)
 class _AxisOf:
-    """An extent that is that of an axis of an input."""
+    """An extent that an axis of an input tells: the axis' extent is ``scale * it + offset``."""
 
     input: int
     axis: int
+    scale: int = 1
+    offset: int = 0
 
 
 _Extent = int | _AxisOf | Dim
@@ -32,7 +34,7 @@ class _Recipe:
     dtype: torch.dtype
     shape: tuple[_Extent, ...]
     in_place_of: int | None  # the input that it updates
-    missing: tuple[str, ...]  # DimVars that no input has on an axis
+    missing: tuple[str, ...]  # DimVars that no axis of an input tells
 
 
 class OutputAllocator:
@@ -46,10 +48,13 @@ class OutputAllocator:
         self._entry = entry
         self._tensors = [i for i, p in enumerate(entry.input_params) if p.type.shape]
         self._sources: dict[str, _AxisOf] = {}
-        for i, param in enumerate(entry.input_params):
-            for axis, dim in enumerate(param.type.shape):
-                if isinstance(dim, DimVar):
-                    self._sources.setdefault(dim.name, _AxisOf(i, axis))
+        axes = [(i, k, d) for i, p in enumerate(entry.input_params) for k, d in enumerate(p.type.shape)]
+        for i, axis, dim in axes:
+            if isinstance(dim, DimVar):
+                self._sources.setdefault(dim.name, _AxisOf(i, axis))
+        for i, axis, dim in axes:
+            if (linear := linear_in(dim)) is not None:
+                self._sources.setdefault(linear[0].name, _AxisOf(i, axis, *linear[1:]))
         aliases = dict(entry.aliases)
         names = [p.name for p in entry.input_params]
         self._recipes = [
@@ -96,7 +101,8 @@ class OutputAllocator:
 
     def _extent(self, extent: _Extent, inputs: Sequence[object]) -> int:
         if isinstance(extent, _AxisOf):
-            return inputs[extent.input].size(extent.axis)  # type: ignore[attr-defined]  # a torch.Tensor
+            told = inputs[extent.input].size(extent.axis)  # type: ignore[attr-defined]  # a torch.Tensor
+            return (told - extent.offset) // extent.scale
         known = {v.name: self._extent(self._sources[v.name], inputs) for v in dim_vars(extent)}
         return evaluate_dim(extent, known)
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import tomllib
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 from tilefoundry.diagnostics import WrongTypeError, WrongValueError
 
-_FOLDER = Path(__file__).parent / "documents"
+_FOLDER = os.path.join(os.path.dirname(__file__), "documents")
 _LEAF = {"value", "unit", "origin", "source", "conditions"}
 ORIGINS = ("specification", "measured", "reference", "derived")
 
@@ -74,7 +72,9 @@ class Document:
 
 def known_documents(kind: str) -> tuple[str, ...]:
     """The ids of all documents of a kind that come with the package, sorted."""
-    return tuple(sorted(doc.id for doc in map(_read, sorted(_FOLDER.glob("*.toml"))) if doc.kind == kind))
+    files = sorted(name for name in os.listdir(_FOLDER) if name.endswith(".toml"))
+    documents = (_read(os.path.join(_FOLDER, name)) for name in files)
+    return tuple(sorted(document.id for document in documents if document.kind == kind))
 
 
 def load_document(name: str, kind: str) -> Document:
@@ -88,8 +88,8 @@ def load_document(name: str, kind: str) -> Document:
         raise WrongTypeError(
             f"expected the id or path of a {kind} document, got {name!r}", remedy='write e.g. "nvidia.h200_sxm"'
         )
-    path = Path(name) if name.endswith(".toml") else _FOLDER / f"{name}.toml"
-    if ("/" in name and not name.endswith(".toml")) or not path.is_file():
+    path = name if name.endswith(".toml") else os.path.join(_FOLDER, f"{name}.toml")
+    if ("/" in name and not name.endswith(".toml")) or not os.path.isfile(path):
         raise WrongValueError(
             f"unknown {kind} {name!r}",
             remedy=f"use one of {', '.join(known_documents(kind))}, or the path of a .toml document",
@@ -104,22 +104,25 @@ def load_document(name: str, kind: str) -> Document:
 
 
 @cache
-def _read(path: Path) -> Document:
-    data = path.read_bytes()
+def _read(path: str) -> Document:
+    import hashlib  # with tomllib and what that needs, a good part of `import tilefoundry`, if they were imported there
+    import tomllib
+
+    name = os.path.basename(path)
+    with open(path, "rb") as file:
+        data = file.read()
     try:
         tables = tomllib.loads(data.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise WrongValueError(f"{path.name}: not a TOML document: {error}") from error
+        raise WrongValueError(f"{name}: not a TOML document: {error}") from error
     head = {key: tables.pop(key, "") for key in ("id", "kind", "compatible")}
     if (
         not all(isinstance(v, str) for v in head.values())
         or not head["id"]
         or head["kind"] not in ("device", "architecture")
     ):
-        raise WrongValueError(
-            f'{path.name}: expected an id and kind = "device" or "architecture" at the top, got {head}'
-        )
-    facts = tuple(sorted(_facts(path.name, "", tables).items()))
+        raise WrongValueError(f'{name}: expected an id and kind = "device" or "architecture" at the top, got {head}')
+    facts = tuple(sorted(_facts(name, "", tables).items()))
     return Document(head["id"], head["kind"], head["compatible"], facts, hashlib.sha256(data).hexdigest())
 
 

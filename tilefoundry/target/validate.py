@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from tilefoundry.diagnostics import WrongValueError
+from tilefoundry.diagnostics import WrongTypeError, WrongValueError
 from tilefoundry.target.base import Target
 
 
@@ -27,8 +27,11 @@ def validate_program_topology(topologies: Sequence[ProgramTopology], target: Tar
     """Refuses levels that the target lacks, in another order than its own, or outside its limits.
 
     Raises:
+        WrongTypeError: `target` is no Target.
         WrongValueError: naming the level, its extent and the limit.
     """
+    if not isinstance(target, Target):
+        raise WrongTypeError(f"validate_program_topology: target must be a Target, got {target!r}")
     known = target.topology_levels
     for topology in topologies:
         if topology.name not in known:
@@ -49,7 +52,8 @@ def validate_program_topology(topologies: Sequence[ProgramTopology], target: Tar
             raise WrongValueError(f"topology '{topology.name}' has extent {topology.size}, expected at least 1")
         if limit is not None and topology.size > limit:
             raise WrongValueError(
-                f"topology '{topology.name}' has extent {topology.size}, above the limit {limit} of '{target.name}'"
+                f"topology '{topology.name}' has extent {topology.size}, above the limit {limit} of '{target.name}'",
+                remedy=f"use at most {limit}",
             )
     order = [known.index(t.name) for t in topologies]
     if order != sorted(set(order)):

@@ -5,7 +5,7 @@ import pytest
 from tilefoundry.codegen.host import describe_module, emit_host, emit_images
 from tilefoundry.codegen.unit import KernelUnit, LinkableModule, source_digest
 from tilefoundry.diagnostics import CompileError
-from tilefoundry.ir.dims import Dim, DimVar, ceildiv, dim_mod, dim_sub
+from tilefoundry.ir.dims import Dim, DimVar, ceildiv, dim_mod, dim_mul, dim_sub
 from tilefoundry.ir.shard import Layout
 from tilefoundry.ir.types import DType, ShapeDim, StorageKind, TensorType
 from tilefoundry.runtime.abi import EntryABI, ParamABI
@@ -55,6 +55,18 @@ def test_tables_say_what_each_parameter_must_be() -> None:
     assert "uint16_t arg_s;" in text and "host::TensorArg<2> arg_x;" in text
 
 
+def test_an_affine_axis_tells_its_dim_var_unless_another_is_it() -> None:
+    odd = tensor("x", (dim_sub(dim_mul(N, 2), 1),))
+    text = host(odd, tensor("n", (N,)), tensor("out", (N,)))
+    assert "kShape0[] = {host::derived(0)}" in text and "kShape1[] = {host::variable(0)}" in text
+    text = host(odd, tensor("out", (N,)))  # what the caller gives goes first
+    assert "kShape0[] = {host::variable(0, 2, -1)}" in text and "kShape1[] = {host::variable(0, 1, 0)}" in text
+    text = host(tensor("x", (dim_sub(dim_mul(N, 2), 1), 4)), tensor("out", (dim_mul(N, 3),)))
+    assert "kShape0[] = {host::variable(0, 2, -1), host::fixed(4)}" in text
+    assert "kShape1[] = {host::variable(0, 3, 0)}" in text
+    assert 'kDims[] = {{"N", 1, 100}}' in text
+
+
 def test_an_in_place_output_names_its_input() -> None:
     text = emit_host((unit(tensor("x", (N,)), tensor("out", (N,)), aliases=(("out", "x"),)),), CpuTarget())
     assert "true, 0}," in text
@@ -77,7 +89,7 @@ def test_grids() -> None:
         ((tensor("out", (1,) * 9),), "'out' of 'k' has more than 8 axes"),
         ((tensor("out", (4,), DType.f4e2m1),), "'out' of 'k': DLPack has no f4e2m1"),
         ((ParamABI("s", TensorType.scalar(DType.fp8e5m2)), tensor("out", (N,))), "rank-0 parameter 's' .* fp8e5m2"),
-        ((tensor("out", (ceildiv(N, 2),)),), r"needs \['N'\], which no axis has by itself"),
+        ((tensor("out", (ceildiv(N, 2),)),), r"needs \['N'\], which no axis tells"),
         (tuple(tensor(f"x{i}", (N,) * 8) for i in range(32)), "take 4352 bytes, at most 4096 fit"),
     ],
 )
@@ -100,9 +112,9 @@ def test_a_kernel_takes_what_the_entry_takes() -> None:
 
 
 def test_any_dim_var_name_gives_valid_text() -> None:
-    odd = DimVar('number-of-"tokens"', 1, 9)
+    odd = DimVar('"tokens"-1', 1, 9)
     text = host(tensor("x", (odd,)), tensor("out", (odd,)), tiles=odd)
-    assert r'{"number-of-\"tokens\"", 1, 9}' in text and "tiles = dim_0;" in text
+    assert r'{"\"tokens\"-1", 1, 9}' in text and "tiles = dim_0;" in text
 
 
 def test_the_description_reads_back() -> None:

@@ -10,7 +10,7 @@ from tilefoundry.codegen.dim_text import dim_text
 from tilefoundry.codegen.unit import KernelUnit
 from tilefoundry.diagnostics import CompileError
 from tilefoundry.ir.core.expr import Expr
-from tilefoundry.ir.dims import Dim, DimVar, dim_vars
+from tilefoundry.ir.dims import Dim, DimVar, dim_vars, linear_in
 from tilefoundry.ir.shard import Layout
 from tilefoundry.runtime.abi import EntryABI, ParamABI
 
@@ -37,11 +37,15 @@ def is_scalar(param: ParamABI, entry: EntryABI) -> bool:
 
 @dataclass
 class Tables:
-    """DimVars in order of appearance, the expressions over them, and the text of ``kParams``."""
+    """DimVars in order of appearance, the expressions over them, and the text of ``kParams``.
+
+    A DimVar that is no axis of an input by itself comes last: an axis ``a*v + b`` tells it.
+    """
 
     entry: EntryABI
     dims: list[DimVar] = field(default_factory=list)
     derived: list[Dim] = field(default_factory=list)
+    _alone: frozenset[DimVar] = frozenset()
 
     def __post_init__(self) -> None:
         for param in self.entry.params:
@@ -54,9 +58,15 @@ class Tables:
                     f"rank-0 parameter '{param.name}' of '{self.entry.name}' has dtype {param.type.dtype}",
                     remedy=f"declare it as one of {', '.join(_SCALARS)}, or as a tensor of one element",
                 )
-            for dim in param.type.shape:
-                if isinstance(dim, DimVar) and dim not in self.dims:
-                    self.dims.append(dim)
+        inputs, outputs = (
+            [dim for param in params for dim in param.type.shape]
+            for params in (self.entry.input_params, self.entry.output_params)
+        )
+        # What the caller gives tells a DimVar before what is made for it does.
+        alone = [dim for dim in inputs if isinstance(dim, DimVar)]
+        told = [found[0] for dim in (*inputs, *outputs) if (found := linear_in(dim)) is not None]
+        self.dims += dict.fromkeys((*alone, *told))
+        self._alone = frozenset(alone)
         if not any(not is_scalar(p, self.entry) for p in self.entry.params):
             raise CompileError(f"entry '{self.entry.name}' has no tensor parameter: nothing to compute on")
 
@@ -76,11 +86,14 @@ class Tables:
     def _extent(self, dim: Dim) -> str:
         if isinstance(dim, int):
             return f"host::fixed({dim})"
-        if isinstance(dim, DimVar) and dim in self.dims:
+        if isinstance(dim, DimVar) and dim in self._alone:
             return f"host::variable({self.dims.index(dim)})"
+        linear = linear_in(dim)
+        if linear is not None and linear[0] in self.dims and linear[0] not in self._alone:
+            return f"host::variable({self.dims.index(linear[0])}, {linear[1]}, {linear[2]})"
         if unknown := [d.name for d in dim_vars(dim) if d not in self.dims]:
             raise CompileError(
-                f"extent '{dim}' of '{self.entry.name}' needs {sorted(unknown)}, which no axis has by itself",
+                f"extent '{dim}' of '{self.entry.name}' needs {sorted(unknown)}, which no axis tells",
                 remedy="add a parameter that has this extent on an axis",
             )
         if dim not in self.derived:

@@ -55,3 +55,17 @@ def test_extents_come_from_the_inputs() -> None:
         x = torch.zeros(extent, 3, dtype=torch.int32)
         expected = torch.arange(1, extent + 1, dtype=torch.int32)[:, None].expand(extent, 3)
         assert_same(evaluate(counted, x), expected)
+
+
+@func
+def late(x: Tensor[(N,), "i32"]) -> Tensor[(N,), "i32"]:
+    return x + tf.arange(Tensor[(N,), "i32"], start=2**31 - 3)
+
+
+def test_numbers_that_the_dtype_does_not_hold_are_refused_when_they_come() -> None:
+    for extent in (0, 1, 3):
+        x = torch.zeros(extent, dtype=torch.int32)
+        assert_same(evaluate(late, x), torch.arange(2**31 - 3, 2**31 - 3 + extent).int())
+    with pytest.raises(EvalError, match="arange: 2147483648 is no value of i32"):
+        evaluate(late, torch.zeros(4, dtype=torch.int32))
+    assert_same(apply("arange", type=TensorType((1,), DType.i32), step=2**40), torch.zeros(1, dtype=torch.int32))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import torch
 
+from tilefoundry.evaluator.checks import require
 from tilefoundry.evaluator.context import EvalContext, Value
 from tilefoundry.evaluator.wide import countable
 from tilefoundry.ir.core.expr import Call
@@ -35,5 +36,7 @@ _TORCH: dict[BinaryKind, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] =
 def binary(ctx: EvalContext, op: Binary, call: Call, values: tuple[Value, ...]) -> torch.Tensor:
     """``kind(lhs, rhs)`` with broadcasting, as torch computes it in the operands' dtype; 8-bit floats in f32."""
     lhs, rhs = ctx.operands(call.args, values)
+    if op.kind in (BinaryKind.FLOOR_DIV, BinaryKind.MOD) and lhs.numel():
+        require(rhs != 0, f"{op.kind.value}: division by zero", "choose another divisor where it is zero, by tf.where")
     result = _TORCH[op.kind](countable(lhs), countable(rhs))
     return result if op.kind.is_comparison or op.kind.is_logical else result.to(lhs.dtype)

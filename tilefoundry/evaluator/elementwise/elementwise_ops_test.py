@@ -77,6 +77,13 @@ def test_integer_division_rounds_down(dtype: DType) -> None:
         assert_same(apply("mod", x, y), torch.remainder(x, y))
 
 
+@pytest.mark.parametrize("name", ["floor_div", "mod"])
+def test_integer_division_by_zero_is_refused(name: str) -> None:
+    with pytest.raises(EvalError, match=f"{name}: division by zero"):
+        apply(name, torch.ones(3, dtype=torch.int32), torch.tensor([1, 0, 2], dtype=torch.int32))
+    assert apply(name, torch.ones(0, dtype=torch.int32), torch.zeros(1, dtype=torch.int32)).shape == (0,)
+
+
 @pytest.mark.parametrize("name", ["logical_and", "logical_or", "cmp_eq", "cmp_ne"])
 def test_logic(name: str) -> None:
     known: dict[str, Binary] = {

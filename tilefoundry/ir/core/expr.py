@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -239,19 +240,20 @@ E = TypeVar("E", bound=Expr)
 def replace_metadata(expr: E, *records: IRMetadata) -> E:
     """`expr` with these records in place of those of their classes. The metadata of a Var cannot change."""
     kinds = {type(record) for record in records}
-    kept = tuple(m for m in expr.metadata if type(m) not in kinds)
-    return _with_metadata(expr, (*kept, *records))
+    return _with_metadata(expr, lambda kept: (*(m for m in kept if type(m) not in kinds), *records))
 
 
 def remove_metadata(expr: E, *kinds: type[IRMetadata]) -> E:
     """`expr` without its records of these classes. The metadata of a Var cannot change."""
-    return _with_metadata(expr, tuple(m for m in expr.metadata if type(m) not in kinds))
+    return _with_metadata(expr, lambda kept: tuple(m for m in kept if type(m) not in kinds))
 
 
-def _with_metadata(expr: E, metadata: Metadata) -> E:
-    if isinstance(expr, Var) or not dataclasses.is_dataclass(expr):
+def _with_metadata(expr: E, change: Callable[[Metadata], Metadata]) -> E:
+    if not isinstance(expr, Expr):
+        raise WrongTypeError(f"expected an expression, got {expr!r}")
+    if "metadata" not in {f.name for f in dataclasses.fields(expr)} or isinstance(expr, Var):  # type: ignore[arg-type]
         raise WrongTypeError(f"a {type(expr).__name__} is compared by identity; give its metadata when it is made")
-    return dataclasses.replace(expr, metadata=metadata)
+    return dataclasses.replace(expr, metadata=change(expr.metadata))  # type: ignore[type-var]
 
 
 def check_operands(where: str, operands: object) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from tilefoundry.diagnostics import SourceSpan, WrongValueError
+from tilefoundry.diagnostics import SourceSpan, WrongTypeError, WrongValueError
 
 if TYPE_CHECKING:
     from tilefoundry.ir.core.expr import Expr
@@ -55,8 +55,11 @@ def check_metadata(metadata: Metadata) -> None:
     """Refuses two records of one class.
 
     Raises:
+        WrongTypeError: not a tuple of records.
         WrongValueError: a class occurs twice.
     """
+    if not isinstance(metadata, (tuple, list)) or not all(isinstance(m, IRMetadata) for m in metadata):
+        raise WrongTypeError(f"metadata must be a tuple of IRMetadata records, got {metadata!r}")
     kinds = [type(m) for m in metadata]
     for kind in kinds:
         if kinds.count(kind) > 1:

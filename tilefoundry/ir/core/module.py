@@ -63,6 +63,9 @@ class Module:
             raise WrongTypeError(
                 f"Module: name must be a non-empty string, got {self.name!r}", remedy='write e.g. "layer0"'
             )
+        for part in ("functions", "modules"):
+            if not isinstance(getattr(self, part), (tuple, list)):
+                raise WrongTypeError(f"module '{self.name}': {part} must be a tuple, got {getattr(self, part)!r}")
         object.__setattr__(self, "functions", tuple(self.functions))
         if not all(isinstance(f, Definition) for f in self.functions):
             raise WrongTypeError(
@@ -83,7 +86,9 @@ class Module:
                 )
             levels = [t.name for t in self.topologies]
             if len(set(levels)) != len(levels):
-                raise WrongValueError(f"module '{self.name}': duplicate topology name in {levels}")
+                raise WrongValueError(
+                    f"module '{self.name}': duplicate topology name in {levels}", remedy="name each level once"
+                )
         children: list[Module] = []
         for child in self.modules:
             if not isinstance(child, Module):
@@ -101,7 +106,9 @@ class Module:
         repeated = sorted({n for n in names if names.count(n) > 1})
         if repeated:
             raise WrongValueError(
-                f"module '{self.name}': function, child and method names must be disjoint; {', '.join(repeated)} repeat"
+                f"module '{self.name}': function, child and method names must be disjoint; {', '.join(repeated)} "
+                "repeat",
+                remedy="give each member a name of its own",
             )
 
     # -- context, through owners

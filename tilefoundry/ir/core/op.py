@@ -221,10 +221,22 @@ def register_op(dialect: str = "tf", category: str = "", name: str | None = None
             raise WrongTypeError(f"register_op: {cls!r} must be a frozen dataclass that derives from Op")
         surface = name if name is not None else cls.__name__.lower()
         cls.op_name, cls.dialect, cls.category = surface, dialect, category
+        if not dataclasses.fields(cls):
+            _make_singleton(cls)
         _add(OpSchema(dialect, category, surface, inputs_of(cls) + attributes_of(cls), cls))
         return cls
 
     return register
+
+
+def _make_singleton(cls: type[Op]) -> None:
+    """Lets a class without attributes have one instance, which copies and pickles give, too."""
+    instance = object.__new__(cls)
+
+    def new(kind: type[Op], *_: object, **__: object) -> Op:  # what a derived class takes goes to its __init__
+        return instance if kind is cls else object.__new__(kind)
+
+    cls.__new__ = new  # type: ignore[assignment]  # a static method, as every __new__
 
 
 def register_alias(

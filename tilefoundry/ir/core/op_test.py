@@ -1,3 +1,6 @@
+import copy
+import dataclasses
+import pickle
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,6 +18,7 @@ from tilefoundry.ir.core import (
     register_op,
     schemas_named,
 )
+from tilefoundry.ir.dims import DimAdd, DimSub
 from tilefoundry.ir.hir import Binary, BinaryKind, Cast, MatMul, Reshard
 from tilefoundry.ir.types import DType, StorageKind, UnitType
 
@@ -45,9 +49,48 @@ def test_every_op_of_the_catalogue_has_its_surface_name():
         "cmp_lt", "cmp_le", "cmp_gt", "cmp_ge", "logical_and", "logical_or", "neg", "abs", "logical_not", "rsqrt",
         "exp", "log", "square", "ceil", "round", "exp2", "log2", "relu", "cast", "where", "full_like", "zeros",
         "arange", "matmul", "reshape", "transpose", "slice", "insert_slice", "tuple_get_item", "reduce", "reshard",
-        "local",
+        "local", "clamp", "softplus", "sigmoid", "tanh", "silu", "gelu", "softmax", "rms_norm", "layer_norm", "rope",
+        "conv2d", "mma_sm80_16x8x16", "wgmma_sm90_64x128x16", "concat", "stack", "split", "argmax", "topk",
+        "index_select", "index_add", "index_copy", "cache_update", "repeat_interleave", "rank", "shape_of", "quant",
+        "sin", "cos", "erf", "pow", "sqrt", "isnan", "isinf", "cumsum", "gather", "scatter_add", "pad", "flip",
+        "squeeze", "unsqueeze", "expand", "argmin", "sort", "attention",
     } <= names  # fmt: skip
     assert schemas_named("tf", "frobnicate") == ()
+
+
+@pytest.mark.parametrize(
+    "signature",
+    [
+        "concat(*xs, axis=...)",
+        "stack(*xs, axis=...)",
+        "split(x, axis, num_splits)",
+        "squeeze(x, axis)",
+        "unsqueeze(x, axis)",
+        "expand(x, new_shape)",
+        "flip(x, axes)",
+        "pad(x, pad, value=...)",
+        "repeat_interleave(x, repeats, axis)",
+        "rank(x)",
+        "shape_of(x)",
+        "reshape(x, new_shape)",
+        "transpose(x, perm)",
+        "index_select(x, index, dim)",
+        "gather(x, index, dim)",
+        "index_add(dst, index, src, dim)",
+        "index_copy(dst, index, src, dim)",
+        "scatter_add(dst, index, src, dim)",
+        "cache_update(cache, cur_pos, s, new)",
+        "zeros(type)",
+        "arange(type, start=..., step=...)",
+        "conv2d(input, weight, bias=..., stride=..., padding=..., dilation=..., groups=...)",
+        "mma_sm80_16x8x16(a, b, dtype_a, dtype_b, dtype_acc, a_layout=..., b_layout=...)",
+        "wgmma_sm90_64x128x16(a, b, dtype_a, dtype_b, dtype_acc, a_layout=..., b_layout=...)",
+    ],
+)
+def test_the_parameters_of_a_surface_name(signature):
+    """Programs give arguments by position and by name, so neither may change."""
+    (schema,) = schemas_named("tf", signature.partition("(")[0])
+    assert schema.signature == signature
 
 
 def test_attributes_accept_names():
@@ -160,3 +203,22 @@ def test_an_alias_may_state_its_parameters():
     (schema,) = schemas_named("test", "named")
     assert schema.signature == "named(x, y, wide=...)"
     assert schema.build() == MatMul("f32")
+
+
+def test_ops_without_attributes_are_singletons():
+    for name in op_names("tf"):
+        for schema in schemas_named("tf", name):
+            cls = schema.build
+            if isinstance(cls, type) and issubclass(cls, Op) and not dataclasses.fields(cls):
+                op = cls()
+                assert cls() is op
+                assert copy.deepcopy(op) is copy.copy(op) is pickle.loads(pickle.dumps(op)) is op
+                assert dataclasses.replace(op) is op
+    assert DimAdd() is DimAdd()
+    assert DimAdd() is not DimSub()
+
+    @dataclass(frozen=True, slots=True)
+    class Derived(DimAdd):
+        weight: int = 1
+
+    assert Derived(2).weight == 2 and Derived(2) is not DimAdd()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from tilefoundry.diagnostics import MissingNameError, TileFoundryError, WrongTypeError, WrongValueError
 from tilefoundry.ir.core.execution import executor
 from tilefoundry.ir.core.type import Type
-from tilefoundry.ir.dims import DimVar, dim_vars, evaluate_dim
+from tilefoundry.ir.dims import dim_vars, evaluate_dim, linear_in
 from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.types import TensorType
 
@@ -110,10 +110,13 @@ def _fits(declared: tuple[ShapeDim, ...], given: tuple[int, ...], bindings: dict
     if len(declared) != len(given):
         return False
     for dim, extent in zip(declared, given, strict=True):
-        if isinstance(dim, DimVar):
-            if not dim.lo <= extent < dim.hi:
+        linear = linear_in(dim)
+        if linear is not None:
+            var, scale, offset = linear
+            value, rest = divmod(extent - offset, scale)
+            if rest or not var.lo <= value < var.hi:
                 return False
-            bindings.setdefault(dim.name, extent)
+            bindings.setdefault(var.name, value)
     return all(_agrees(d, extent, bindings) for d, extent in zip(declared, given, strict=True))
 
 

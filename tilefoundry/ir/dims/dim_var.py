@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from tilefoundry.diagnostics import WrongTypeError, WrongValueError
 from tilefoundry.ir.core.expr import Expr, init_expr
@@ -25,7 +24,6 @@ class DimVar(Expr):
     name: str
     lo: int
     hi: int
-    _instances: ClassVar[dict[tuple[str, int, int], DimVar]] = {}
 
     def __new__(cls, name: str, lo: int, hi: int) -> DimVar:
         if not isinstance(name, str) or not name:
@@ -47,14 +45,14 @@ class DimVar(Expr):
                 f"DimVar '{name}': expected lo < hi, got the empty envelope [{lo}, {hi})",
                 remedy="the upper bound is excluded: DimVar('S', 1, 2) is 1",
             )
-        known = cls._instances.get((name, lo, hi))
+        known = _INSTANCES.get((name, lo, hi))
         if known is not None:
             return known
         self = object.__new__(cls)
         for attribute, value in (("name", name), ("lo", lo), ("hi", hi)):
             object.__setattr__(self, attribute, value)
         init_expr(self, INDEX_TYPE, ())
-        return cls._instances.setdefault((name, lo, hi), self)
+        return _INSTANCES.setdefault((name, lo, hi), self)
 
     def __reduce__(self) -> tuple[object, ...]:
         return DimVar, (self.name, self.lo, self.hi)
@@ -106,3 +104,6 @@ class DimVar(Expr):
 
     def __rmod__(self, other: object) -> object:
         return dim_operator("%", other, self)
+
+
+_INSTANCES: dict[tuple[str, int, int], DimVar] = {}

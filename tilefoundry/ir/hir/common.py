@@ -38,14 +38,14 @@ def real_attribute(op: str, name: str, value: object) -> float | int:
         WrongTypeError: no int or float, or NaN.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:
-        raise WrongTypeError(f"{op}: {name} must be a number, got {value!r}")
+        raise WrongTypeError(f"{op}: {name} must be a number, got {value!r}", remedy="write a Python number")
     return value
 
 
 def bool_attribute(op: str, name: str, value: object) -> bool:
     """True or False, given when the program is written. Raises WrongTypeError."""
     if not isinstance(value, bool):
-        raise WrongTypeError(f"{op}: {name} must be a bool, got {value!r}")
+        raise WrongTypeError(f"{op}: {name} must be a bool, got {value!r}", remedy="write True or False")
     return value
 
 
@@ -57,7 +57,7 @@ def normalize_axis(axis: int, rank: int) -> int:
         WrongValueError: outside [-rank, rank).
     """
     if isinstance(axis, bool) or not isinstance(axis, int):
-        raise WrongTypeError(f"an axis must be a plain int, got {axis!r}")
+        raise WrongTypeError(f"an axis must be a plain int, got {axis!r}", remedy="write an int, -1 for the last axis")
     if not -rank <= axis < rank:
         raise WrongValueError(f"axis {axis} is out of range for rank {rank}", remedy=f"use -{rank} <= axis < {rank}")
     return axis % rank
@@ -71,7 +71,7 @@ def normalize_axes(axes: Sequence[int], rank: int) -> tuple[int, ...]:
     """
     result = sorted(normalize_axis(axis, rank) for axis in axes)
     if len(set(result)) != len(result):
-        raise WrongValueError(f"axes {tuple(axes)} name one axis twice")
+        raise WrongValueError(f"axes {tuple(axes)} name one axis twice", remedy="name each axis once")
     return tuple(result)
 
 
@@ -108,7 +108,10 @@ def broadcast_shapes(ctx: TypeContext, types: Sequence[TensorType]) -> tuple[Dim
                     if both_static
                     else f"cannot prove that {format_dim(extent)} equals {format_dim(t.shape[own])}"
                 )
-                ctx.error(f"shapes {shapes} do not broadcast: {reason} at axis {axis - rank}")
+                ctx.error(
+                    f"shapes {shapes} do not broadcast: {reason} at axis {axis - rank}",
+                    remedy="make the extents equal, or one of them 1: tf.reshape, tf.expand",
+                )
             extent = t.shape[own]
         result.append(extent)
     return tuple(result)
@@ -151,7 +154,10 @@ def _adopt(ctx: TypeContext, name: str, value: bool | float, dtype: DType) -> No
         low, high = dtype.range
         if low <= value <= high:
             return
-        ctx.error(f"literal {value} does not fit {dtype}, which holds {low}..{high}")
+        ctx.error(
+            f"literal {value} does not fit {dtype}, which holds {low}..{high}",
+            remedy=f"use a number that {dtype} holds, or a wider dtype",
+        )
     remedy = f"write {float(value)}" if dtype.is_float else f"use a literal of kind {dtype}"
     ctx.error(f"literal {value!r} for '{name}' does not adopt the dtype {dtype} of the other operand", remedy)
 
@@ -160,4 +166,6 @@ def index_scalar(ctx: TypeContext, what: str, operand: Expr | int) -> None:
     """Refuses anything but a plain int or a rank-0 integer."""
     t = tensor_operand(ctx, what, operand)
     if t.shape or not t.dtype.is_integer:
-        ctx.error(f"{what} must be a scalar integer, got {t}")
+        ctx.error(
+            f"{what} must be a scalar integer, got {t}", remedy="use an int, a loop variable or a rank-0 integer tensor"
+        )

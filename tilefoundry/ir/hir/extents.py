@@ -20,7 +20,8 @@ def equal_extents(ctx: TypeContext, what: str, a: Dim, b: Dim, remedy: str | Non
         return
     static = isinstance(dim_sub(a, b), int)
     reason = "they are" if static else "cannot prove it for"
-    ctx.error(f"{what} must be equal: {reason} {format_dim(a)} and {format_dim(b)}", remedy)
+    default = "take a slice of the longer one, or tf.pad the shorter" if static else "declare both by one DimVar"
+    ctx.error(f"{what} must be equal: {reason} {format_dim(a)} and {format_dim(b)}", remedy or default)
 
 
 def at_most(ctx: TypeContext, what: str, extent: Dim, limit: Dim, remedy: str | None = None) -> None:
@@ -33,7 +34,7 @@ def at_most(ctx: TypeContext, what: str, extent: Dim, limit: Dim, remedy: str | 
         f"{what} is {have}, expected at most {most}"
         if isinstance(slack, int)
         else f"cannot prove that {what}, {have}, is at most {most}",
-        remedy,
+        remedy or "take a slice of that many elements",
     )
 
 

@@ -44,6 +44,8 @@ class GridRegionExpr(Expr):
     metadata: Metadata = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.induction_var, Var) or not is_index_type(self.induction_var.type):
+            raise WrongTypeError(f"loop: the induction variable must be a Var of an index, got {self.induction_var!r}")
         for name in ("carried_args", "init_args", "yield_values"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         for name in ("extent", "step", "start"):
@@ -51,12 +53,16 @@ class GridRegionExpr(Expr):
             if not (is_dim_operand(bound) and is_index_type(type_of(bound))):
                 raise WrongTypeError(f"loop: {name} must be an int or a scalar index, got {bound!r}")
             object.__setattr__(self, name, normalize_dim(bound))
+        if not all(isinstance(var, Var) for var in self.carried_args):
+            raise WrongTypeError(f"loop: carried_args must be Vars, got {self.carried_args!r}")
         if self.spread is not None and not isinstance(self.spread, MeshAxis):
             raise WrongTypeError(f"loop: spread must be a MeshAxis, got {self.spread!r}")
         span = span_of(self.metadata)
         if isinstance(self.step, int) and self.step < 1:
             raise VerifyError(
-                f"loop over '{self.induction_var.name}': step must be at least 1, got {self.step}", span=span
+                f"loop over '{self.induction_var.name}': step must be at least 1, got {self.step}",
+                remedy="write a positive step",
+                span=span,
             )
         if not (len(self.carried_args) == len(self.init_args) == len(self.yield_values)):
             raise WrongTypeError(

@@ -47,9 +47,10 @@ from tilefoundry.ir.shard.mesh import (
     make_mesh,
     states_consistent_positions,
 )
+from tilefoundry.ir.shard.placed import Placed, ValueState
 from tilefoundry.ir.shard.scopes import contains, image, level_projection, project
 from tilefoundry.ir.shard.shard_layout import ShardLayout
-from tilefoundry.ir.shard.sugar import Placed, layout_from_sugar
+from tilefoundry.ir.shard.sugar import layout_from_sugar
 from tilefoundry.ir.shard.swizzle import Swizzle
 
 B = Broadcast
@@ -75,6 +76,7 @@ __all__ = [
     "Split",
     "Swizzle",
     "Topology",
+    "ValueState",
     "apply",
     "axis_levels",
     "c_order_strides",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from tilefoundry.diagnostics import NotProjectable, WrongValueError
+from tilefoundry.diagnostics import NotProjectable, WrongTypeError, WrongValueError
 from tilefoundry.ir.shard.layout import IntTuple, Layout, size, static_modes
 
 Modes = Sequence[tuple[int, int]]  # (extent, stride) pairs
@@ -47,6 +47,8 @@ def complement(layout: Layout, cotarget: int = 1) -> Layout:
         NotProjectable: `layout` is not inverse projectable, or an extent or stride is symbolic.
         WrongValueError: `cotarget` is not positive.
     """
+    if isinstance(cotarget, bool) or not isinstance(cotarget, int):
+        raise WrongTypeError(f"complement: cotarget must be a plain int, got {cotarget!r}")
     if cotarget < 1:
         raise WrongValueError(
             f"complement: cotarget must be positive, got {cotarget}", remedy="give the number of ids to complete to"

@@ -225,6 +225,19 @@ def test_project_is_the_inverse_of_the_scope(a, offset):
                 project(scope, index)
 
 
+@settings(deadline=None)
+@given(MODES, st.integers(0, 5))
+def test_projecting_is_right_or_refused(modes, offset):
+    scope = ComposedLayout(None, offset, layout(modes))
+    try:
+        ids = image(scope)
+    except NotProjectable:
+        return
+    assert ids == tuple(sorted({offset + v for v in values(scope.outer)}))
+    assert all(apply(scope, project(scope, unit)) == unit for unit in ids)
+    assert is_injective(scope)
+
+
 def test_slices_of_a_mesh_are_contained_in_it():
     mesh = make_mesh((4, 8, 4), ("w", "g", "t"))
     part = mesh[2:4, :, 1]
@@ -241,7 +254,11 @@ def test_slices_of_a_mesh_are_contained_in_it():
     [
         (ComposedLayout(Layout((8,), (1,)), 0, Layout((2,), (1,))), "no scope of a mesh"),
         (ComposedLayout(None, N, Layout((2,), (1,))), "no scope of a mesh"),
-        (Layout((2, 2), (1, 3)), "not inverse projectable"),
+        (Layout((3, 2), (2, 3)), "interleaves its units"),
+        (Layout((2, 2), (1, 1)), "interleaves its units"),
+        (Layout((2,), (0,)), "interleaves its units"),
+        (Layout((2,), (-1,)), "interleaves its units"),
+        (Layout((0,), (1,)), "interleaves its units"),
     ],
 )
 def test_other_scopes_are_refused(scope, words):

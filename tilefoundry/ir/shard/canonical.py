@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tilefoundry.diagnostics import WrongValueError
+from tilefoundry.diagnostics import WrongTypeError, WrongValueError
 from tilefoundry.ir.dims.arith import dim_floordiv, dim_mod, dim_product
 from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.dims.normal_form import dim_equal
 from tilefoundry.ir.dims.ops import Dim
 from tilefoundry.ir.shard.attrs import ShardAttr, Split
-from tilefoundry.ir.shard.layout import Layout, c_order_strides, format_int_tuple, try_c_order_strides
+from tilefoundry.ir.shard.layout import Layout, c_order_strides, check_shape, format_int_tuple, try_c_order_strides
 from tilefoundry.ir.shard.mesh import Mesh
 from tilefoundry.ir.shard.shard_layout import ShardLayout
 
@@ -46,6 +46,13 @@ def canonical_shard_layout(shape: Sequence[Dim], mesh: Mesh, attrs: Sequence[Sha
     Raises:
         WrongValueError: a Split names no axis, or an axis does not divide.
     """
+    shape = check_shape("canonical_shard_layout", shape)
+    if not isinstance(mesh, Mesh):
+        raise WrongTypeError(f"canonical_shard_layout: mesh must be a Mesh, got {mesh!r}")
+    if not isinstance(attrs, (tuple, list)) or len(attrs) != mesh.rank:
+        raise WrongTypeError(
+            f"canonical_shard_layout: attrs must be a tuple, one for each of the {mesh.rank} mesh axes, got {attrs!r}"
+        )
     modes: list[Dim] = []
     remapped = list(attrs)
     for axis, extent in enumerate(shape):
@@ -73,6 +80,8 @@ def shard_layout_local_shape(sl: ShardLayout, require_static: bool = True) -> tu
     Raises:
         WrongValueError: a mode does not divide, or is symbolic where that is refused.
     """
+    if not isinstance(sl, ShardLayout):
+        raise WrongTypeError(f"shard_layout_local_shape: expected a ShardLayout, got {sl!r}")
     local: list[Dim] = []
     for mode, extent in enumerate(sl.shape):
         units = dim_product(sl.mesh.shape[m] for m in sl.splitters(mode))

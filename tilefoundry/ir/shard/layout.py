@@ -76,6 +76,10 @@ class ComposedLayout(LayoutBase):
     outer: Layout | None
 
     def __post_init__(self) -> None:
+        if self.inner is not None and not isinstance(self.inner, (Layout, Swizzle)):
+            raise WrongTypeError(f"ComposedLayout: inner must be a Layout, a Swizzle or None, got {self.inner!r}")
+        if self.outer is not None and not isinstance(self.outer, Layout):
+            raise WrongTypeError(f"ComposedLayout: outer must be a Layout or None, got {self.outer!r}")
         if not isinstance(self.inner, Layout) and self.outer is None:
             raise WrongValueError(
                 f"ComposedLayout: inner is {self.inner} and outer None, expected at least one layout",
@@ -97,6 +101,17 @@ class ComposedLayout(LayoutBase):
 
     def __str__(self) -> str:
         return f"{self.inner or 'id'} o {format_dim(self.offset)} o {self.outer or 'id'}"
+
+
+def check_shape(what: str, shape: object) -> tuple[Dim, ...]:
+    """A flat shape as a tuple.
+
+    Raises:
+        WrongTypeError: not a tuple or list of plain ints and dims.
+    """
+    if not isinstance(shape, (tuple, list)) or not all(is_dim_operand(extent) for extent in shape):
+        raise WrongTypeError(f"{what}: shape must be a tuple of ints and dims, got {shape!r}")
+    return tuple(shape)
 
 
 def flatten(value: Dim | IntTuple) -> tuple[Dim, ...]:
@@ -131,7 +146,13 @@ def _prefix(shape: IntTuple, step: Dim) -> tuple[IntTuple, Dim]:
 
 
 def flat_modes(layout: Layout) -> tuple[tuple[Dim, Dim], ...]:
-    """(extent, stride) of each leaf, left to right."""
+    """(extent, stride) of each leaf, left to right.
+
+    Raises:
+        WrongTypeError: it is no plain layout.
+    """
+    if not isinstance(layout, Layout):
+        raise WrongTypeError(f"expected a Layout, got {layout!r}")
     strides = layout.strides if layout.strides is not None else natural_strides(layout.shape)
     return tuple(zip(flatten(layout.shape), flatten(strides), strict=True))
 
@@ -140,7 +161,7 @@ def c_order_strides(shape: Sequence[Dim]) -> tuple[Dim, ...]:
     """Row-major strides of a flat shape: the last axis is contiguous. Symbolic extents give symbolic strides."""
     strides: list[Dim] = []
     step: Dim = 1
-    for extent in reversed(shape):
+    for extent in reversed(check_shape("c_order_strides", shape)):
         strides.append(step)
         step = dim_mul(step, extent)
     return tuple(reversed(strides))
@@ -148,7 +169,7 @@ def c_order_strides(shape: Sequence[Dim]) -> tuple[Dim, ...]:
 
 def try_c_order_strides(shape: Sequence[Dim]) -> tuple[int, ...] | None:
     """Row-major strides, or None when an extent is not a plain int."""
-    if not all(isinstance(extent, int) for extent in shape):
+    if not all(isinstance(extent, int) for extent in check_shape("try_c_order_strides", shape)):
         return None
     return tuple(s for s in c_order_strides(shape) if isinstance(s, int))
 
@@ -186,10 +207,14 @@ def static_modes(layout: Layout) -> tuple[tuple[int, int], ...]:
 
 def idx2crd(index: int, shape: IntTuple) -> tuple[int, ...]:
     """The flat coordinate of a linear index, leftmost fastest (column-major, as CuTe)."""
+    if isinstance(index, bool) or not isinstance(index, int):
+        raise WrongTypeError(f"idx2crd: the index must be a plain int, got {index!r}")
     coordinate: list[int] = []
     for extent in flatten(shape):
         if not isinstance(extent, int):
             raise NotProjectable(f"idx2crd: shape {shape} is symbolic", remedy="bind its extents first")
+        if extent == 0:
+            raise WrongValueError(f"idx2crd: the shape {shape} holds no coordinate")
         coordinate.append(index % extent)
         index //= extent
     if index:
@@ -210,6 +235,10 @@ def crd2idx(coordinate: Sequence[Any], layout: Layout) -> Dim:
         WrongValueError: the coordinate has another form.
         NotProjectable: an int stands for a nested mode of symbolic extents.
     """
+    if not isinstance(layout, Layout):
+        raise WrongTypeError(f"crd2idx: expected a Layout, got {layout!r}")
+    if not isinstance(coordinate, (tuple, list)):
+        raise WrongTypeError(f"crd2idx: the coordinate must be a tuple, got {coordinate!r}")
     strides = layout.strides if layout.strides is not None else natural_strides(layout.shape)
     nested = any(isinstance(c, tuple) for c in coordinate) or len(coordinate) != len(flatten(layout.shape))
     if nested:
@@ -253,7 +282,8 @@ def apply(layout: LayoutBase, coordinate: Sequence[Any] | int) -> Dim:
         if not isinstance(moved, int):
             raise NotProjectable(f"apply: index of {layout} is symbolic", remedy="bind its extents first")
         return layout.inner(moved) if isinstance(layout.inner, Swizzle) else apply(layout.inner, moved)
-    assert isinstance(layout, Layout)
+    if not isinstance(layout, Layout):
+        raise WrongTypeError(f"expected a layout, got {layout!r}")
     return crd2idx(idx2crd(coordinate, layout.shape) if isinstance(coordinate, int) else coordinate, layout)
 
 
@@ -293,7 +323,8 @@ def known_injective(layout: LayoutBase) -> bool:
 
 
 def _shape(layout: LayoutBase) -> IntTuple:
-    assert isinstance(layout, (Layout, ComposedLayout))
+    if not isinstance(layout, (Layout, ComposedLayout)):
+        raise WrongTypeError(f"expected a layout, got {layout!r}")
     return layout.shape
 
 

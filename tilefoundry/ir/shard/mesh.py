@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tilefoundry.diagnostics import WrongTypeError, WrongValueError
+from tilefoundry.diagnostics import LookupNameError, WrongTypeError, WrongValueError
 from tilefoundry.ir.dims.arith import dim_mul, dim_product
 from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.dims.normal_form import dim_equal, normalize_dim
@@ -14,12 +14,14 @@ from tilefoundry.ir.shard.layout import (
     ComposedLayout,
     Layout,
     c_order_strides,
+    check_shape,
     flat_modes,
     flatten,
     format_int_tuple,
     is_injective,
     size,
 )
+from tilefoundry.ir.shard.placed import Placed, ValueState
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,8 @@ class Mesh:
             raise WrongTypeError(
                 f"Mesh: names must be a tuple of strings, got {self.names!r}", remedy='write e.g. ("w", "l")'
             )
+        if not isinstance(self.names, (tuple, list)) or not all(isinstance(n, str) and n for n in self.names):
+            raise WrongTypeError(f"Mesh: names must be a tuple of non-empty strings, got {self.names!r}")
         object.__setattr__(self, "names", tuple(self.names))
         if self.names and len(self.names) != self.rank:
             raise WrongValueError(
@@ -119,6 +123,33 @@ class Mesh:
         """The number of units."""
         return dim_product(self.shape)
 
+    def __getattr__(self, name: str) -> MeshAxis:
+        """An axis by its name: ``mesh.w``.
+
+        Raises:
+            LookupNameError: no axis has this name; an AttributeError.
+        """
+        if not name.startswith("_") and name not in type(self).__slots__:  # a field: not filled yet
+            if name in self.names:
+                return MeshAxis(self, self.names.index(name))
+            raise LookupNameError(
+                f"mesh has no axis '{name}'", remedy=f"its axes are: {', '.join(self.names) or '(unnamed)'}"
+            )
+        raise AttributeError(name)
+
+    def __rmatmul__(self, extent: Dim) -> Placed:
+        """``64 @ mesh``: an extent over the only axis of a mesh.
+
+        Raises:
+            WrongTypeError: the mesh has several axes.
+        """
+        if self.rank != 1:
+            raise WrongTypeError(
+                f"a mesh of {self.rank} axes cannot be placed on as a whole",
+                remedy=f"name an axis: {', '.join(self.names) or 'the mesh has no names'}",
+            )
+        return extent @ MeshAxis(self, 0)
+
     def axis_index(self, name: str) -> int:
         """The index of a named axis.
 
@@ -127,7 +158,7 @@ class Mesh:
         """
         if name not in self.names:
             raise WrongValueError(
-                f"mesh has no axis '{name}'", remedy=f"use one of {', '.join(self.names) or 'no names'}"
+                f"mesh has no axis '{name}'", remedy=f"its axes are: {', '.join(self.names) or '(unnamed)'}"
             )
         return self.names.index(name)
 
@@ -195,6 +226,10 @@ class MeshAxis:
     axis: int
 
     def __post_init__(self) -> None:
+        if not isinstance(self.mesh, Mesh):
+            raise WrongTypeError(f"MeshAxis: mesh must be a Mesh, got {self.mesh!r}")
+        if isinstance(self.axis, bool) or not isinstance(self.axis, int):
+            raise WrongTypeError(f"MeshAxis: axis must be a plain int, got {self.axis!r}")
         if not 0 <= self.axis < self.mesh.rank:
             raise WrongValueError(
                 f"MeshAxis: axis {self.axis} of a mesh with {self.mesh.rank} axes", remedy="count axes from the first"
@@ -205,6 +240,14 @@ class MeshAxis:
         """The number of units along the axis."""
         return self.mesh.shape[self.axis]
 
+    def __rmatmul__(self, extent: Dim) -> Placed:
+        """``64 @ mesh.w``."""
+        return Placed(extent, (self,))
+
+    def __matmul__(self, state: object) -> ValueState:
+        """``mesh.w @ P("sum")``."""
+        return ValueState(self, state)
+
     @property
     def name(self) -> str:
         """The name of the axis, or its number when the mesh is unnamed."""
@@ -213,9 +256,9 @@ class MeshAxis:
 
 def make_mesh(shape: Sequence[Dim], names: Sequence[str] = (), topology: str | Topology = "thread") -> Mesh:
     """A row-major mesh over one level, as large as the level."""
-    shape = tuple(shape)
+    shape = check_shape("make_mesh", shape)
     level = topology if isinstance(topology, Topology) else Topology(topology, dim_product(shape))
-    return Mesh((level,), Layout(shape, c_order_strides(shape)), tuple(names))
+    return Mesh((level,), Layout(shape, c_order_strides(shape)), names)  # type: ignore[arg-type]  # Mesh checks them
 
 
 def states_consistent_positions(mesh: Mesh) -> bool:
@@ -256,6 +299,8 @@ def composed(meshes: Sequence[Mesh]) -> Mesh:
     Raises:
         WrongValueError: two scopes share a level or an axis name, or a scope is a slice.
     """
+    if not isinstance(meshes, (tuple, list)) or not meshes or not all(isinstance(m, Mesh) for m in meshes):
+        raise WrongTypeError(f"composed: expected one or more meshes, got {meshes!r}")
     if len(meshes) == 1:
         return meshes[0]
     topologies: list[Topology] = []

@@ -5,9 +5,8 @@ A scope is a mesh's layout, or that of a slice of a mesh: an offset and a layout
 
 from __future__ import annotations
 
-from tilefoundry.diagnostics import NotProjectable
+from tilefoundry.diagnostics import NotProjectable, WrongTypeError
 from tilefoundry.ir.dims.arith import dim_floordiv, dim_mod, dim_product
-from tilefoundry.ir.shard.algebra import is_inverse_projectable
 from tilefoundry.ir.shard.layout import (
     ComposedLayout,
     Layout,
@@ -25,7 +24,7 @@ def image(scope: LayoutBase) -> tuple[int, ...]:
     """The ids of a scope's units, ascending.
 
     Raises:
-        NotProjectable: the scope is no offset and static, inverse projectable layout.
+        NotProjectable: the scope is no offset and static layout whose strides step over each other.
     """
     offset, layout = _parts("image", scope)
     count = size(layout)
@@ -40,6 +39,7 @@ def project(scope: LayoutBase, index: int) -> tuple[int, ...]:
         NotProjectable: the unit is not in the scope, or the scope is none of `image`'s.
     """
     offset, layout = _parts("project", scope)
+    _check_unit("project", index)
     coordinate = _coordinate(layout, index - offset)
     if coordinate is None:
         raise NotProjectable(f"project: unit {index} is not in the scope {scope}", remedy="ask contains(...) first")
@@ -53,6 +53,8 @@ def contains(scope: LayoutBase, other: LayoutBase | int) -> bool:
         NotProjectable: a scope is none of `image`'s.
     """
     offset, layout = _parts("contains", scope)
+    if not isinstance(other, LayoutBase):
+        _check_unit("contains", other)
     ids = image(other) if isinstance(other, LayoutBase) else (other,)
     return all(_coordinate(layout, index - offset) is not None for index in ids)
 
@@ -64,6 +66,8 @@ def level_projection(mesh: Mesh, level: str) -> Mesh:
         NotProjectable: the mesh has no such level, is a slice, or steps over parts of a unit of the level.
         WrongValueError: the axes do not fit the levels.
     """
+    if not isinstance(mesh, Mesh):
+        raise WrongTypeError(f"level_projection: expected a Mesh, got {mesh!r}")
     names = [t.name for t in mesh.topologies]
     if level not in names:
         raise NotProjectable(f"level_projection: the mesh has no level '{level}'", remedy=f"it has: {', '.join(names)}")
@@ -86,6 +90,11 @@ def level_projection(mesh: Mesh, level: str) -> Mesh:
     return Mesh(mesh.topologies[: last + 1], layout, tuple(mesh.names[axis] for axis in kept) if mesh.names else ())
 
 
+def _check_unit(what: str, index: object) -> None:
+    if isinstance(index, bool) or not isinstance(index, int):
+        raise WrongTypeError(f"{what}: a unit is named by a plain int, got {index!r}")
+
+
 def _parts(what: str, scope: LayoutBase) -> tuple[int, Layout]:
     offset: object = 0
     layout: LayoutBase | None = scope
@@ -98,12 +107,26 @@ def _parts(what: str, scope: LayoutBase) -> tuple[int, Layout]:
     modes = flat_modes(layout)
     if not all(isinstance(e, int) and isinstance(s, int) for e, s in modes):
         raise NotProjectable(f"{what}: {scope} has symbolic modes", remedy="bind its extents first")
-    if not is_inverse_projectable(layout):
+    if not _steps_over(layout):
         raise NotProjectable(
-            f"{what}: layout {layout} is not inverse projectable",
-            remedy="each stride must be positive and divisible by what the smaller ones reach",
+            f"{what}: layout {layout} interleaves its units",
+            remedy="each stride must be positive and step over all that the smaller ones reach",
         )
     return offset, layout
+
+
+def _steps_over(layout: Layout) -> bool:
+    """Whether each stride is above all that the smaller ones reach, so that dividing gives the coordinate.
+
+    Inverse projectable layouts are such; so are slices of them, whose strides need not divide any more.
+    """
+    reached = 0
+    for extent, stride in sorted(static_modes(layout), key=lambda mode: mode[1]):
+        if extent != 1:
+            if stride <= reached:
+                return False
+            reached += (extent - 1) * stride
+    return size(layout) != 0
 
 
 def _index(layout: Layout, k: int) -> int:
@@ -113,7 +136,7 @@ def _index(layout: Layout, k: int) -> int:
 
 
 def _coordinate(layout: Layout, index: int) -> tuple[int, ...] | None:
-    """The flat coordinate of an index, or None; strides divide each other, so the greatest comes out first."""
+    """The flat coordinate of an index, or None; strides step over each other, so the greatest comes out first."""
     modes = static_modes(layout)
     coordinate = [0] * len(flatten(layout.shape))
     for axis in sorted(range(len(modes)), key=lambda k: modes[k][1], reverse=True):

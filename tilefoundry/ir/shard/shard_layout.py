@@ -41,7 +41,7 @@ class ShardLayout:
                 f"ShardLayout: mesh must be a Mesh, got {self.mesh!r}",
                 remedy="write ShardLayout(Layout((4, 8)), (S(0),), mesh)",
             )
-        attrs = tuple(self.attrs)
+        attrs = tuple(self.attrs) if isinstance(self.attrs, (tuple, list)) else (None,)
         if not all(isinstance(a, ShardAttr) for a in attrs):
             raise WrongTypeError(
                 f"ShardLayout: attrs must be shard attributes, got {self.attrs!r}",

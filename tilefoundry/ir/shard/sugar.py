@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from tilefoundry.diagnostics import WrongValueError
 from tilefoundry.ir.dims.format import format_dim
@@ -12,15 +11,8 @@ from tilefoundry.ir.shard.attrs import Broadcast, Partial, ShardAttr, Split
 from tilefoundry.ir.shard.canonical import factor_extent
 from tilefoundry.ir.shard.layout import Layout
 from tilefoundry.ir.shard.mesh import Mesh, MeshAxis, composed
+from tilefoundry.ir.shard.placed import Placed
 from tilefoundry.ir.shard.shard_layout import ShardLayout
-
-
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """``extent @ axis`` or ``extent @ (axis, axis)``: an extent spread over mesh axes."""
-
-    extent: Dim
-    axes: tuple[MeshAxis, ...]
 
 
 def layout_from_sugar(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import dataclasses
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from tilefoundry.diagnostics import WrongTypeError, WrongValueError
 
@@ -30,20 +30,21 @@ class DType:
     name: str
     bits: int
 
-    f64: ClassVar[FloatDType]
-    f32: ClassVar[FloatDType]
-    f16: ClassVar[FloatDType]
-    bf16: ClassVar[FloatDType]
-    fp8e4m3: ClassVar[FloatDType]
-    fp8e5m2: ClassVar[FloatDType]
-    f8e8m0: ClassVar[FloatDType]
-    f4e2m1: ClassVar[FloatDType]
-    i64: ClassVar[IntegerDType]
-    i32: ClassVar[IntegerDType]
-    i16: ClassVar[IntegerDType]
-    i8: ClassVar[IntegerDType]
-    u8: ClassVar[IntegerDType]
-    bool: ClassVar[BoolDType]
+    if TYPE_CHECKING:  # else each dtype would have all others among its dataclass fields, for printers to follow
+        f64: ClassVar[FloatDType]
+        f32: ClassVar[FloatDType]
+        f16: ClassVar[FloatDType]
+        bf16: ClassVar[FloatDType]
+        fp8e4m3: ClassVar[FloatDType]
+        fp8e5m2: ClassVar[FloatDType]
+        f8e8m0: ClassVar[FloatDType]
+        f4e2m1: ClassVar[FloatDType]
+        i64: ClassVar[IntegerDType]
+        i32: ClassVar[IntegerDType]
+        i16: ClassVar[IntegerDType]
+        i8: ClassVar[IntegerDType]
+        u8: ClassVar[IntegerDType]
+        bool: ClassVar[BoolDType]
 
     def __post_init__(self) -> None:
         facts = tuple(getattr(self, f.name) for f in dataclasses.fields(self) if f.name != "name")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tilefoundry.diagnostics import WrongValueError
+from tilefoundry.diagnostics import WrongTypeError, WrongValueError
 from tilefoundry.ir.core.type import TupleType, Type
 from tilefoundry.ir.dims.arith import dim_product
 from tilefoundry.ir.dims.format import format_dim
@@ -28,6 +28,10 @@ def local_type_of(type_: Type, *, level: str, topologies: Sequence[Topology]) ->
         WrongValueError: there is no such level, an axis does not divide or is symbolic, a mode of the layout straddles
             two logical axes, or the placement is Dynamic.
     """
+    if not isinstance(topologies, (tuple, list)) or not all(isinstance(t, Topology) for t in topologies):
+        raise WrongTypeError(f"local_type_of: topologies must be a tuple of Topology, got {topologies!r}")
+    if not isinstance(type_, Type):
+        raise WrongTypeError(f"local_type_of: expected a type, got {type_!r}")
     names = [t.name for t in topologies]
     if level not in names:
         raise WrongValueError(f"local_type_of: no level '{level}'", remedy=f"use one of {', '.join(names) or 'none'}")

@@ -17,6 +17,7 @@ from tilefoundry.ir.shard.layout import (
     EMPTY_LAYOUT,
     ComposedLayout,
     Layout,
+    check_shape,
     format_int_tuple,
     known_injective,
 )
@@ -150,7 +151,7 @@ def make_tensor_type(
     kind = resolve_storage(storage)
     if kind is None:
         raise WrongTypeError("make_tensor_type: storage must be given, got None", remedy='write e.g. "gmem"')
-    return TensorType(tuple(shape), resolve_dtype(dtype), layout, kind)
+    return TensorType(check_shape("make_tensor_type", shape), resolve_dtype(dtype), layout, kind)
 
 
 def make_shard_tensor_type(

@@ -107,6 +107,11 @@ def test_the_set_of_dtypes_is_closed_and_no_enum():
         DType.f32.bits = 16
 
 
+def test_a_dtype_holds_no_other_one():
+    # printers follow all fields, class variables too
+    assert set(FloatDType.__dataclass_fields__) == {"name", "bits", "exponent", "mantissa"}
+
+
 def test_storage_kinds_have_the_numbers_of_the_runtime():
     assert {k.name: int(k) for k in StorageKind} == {
         "HOST": 1, "GMEM": 2, "SMEM": 3, "RMEM": 4, "TMEM": 5, "UMAT": 6,

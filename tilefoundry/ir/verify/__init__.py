@@ -15,7 +15,7 @@ from tilefoundry.ir.variants import check_variants
 from tilefoundry.ir.verify.children import verify_children
 from tilefoundry.ir.verify.extents import verify_extents
 from tilefoundry.ir.verify.prim_function import verify_prim_function
-from tilefoundry.ir.verify.scopes import verify_scopes
+from tilefoundry.ir.verify.scopes import meshes_named, verify_scopes
 from tilefoundry.ir.verify.spread import verify_spread
 from tilefoundry.ir.verify.variables import verify_variables
 from tilefoundry.target import validate_program_topology
@@ -69,4 +69,4 @@ def verify_module(module: Module) -> None:
         verify_module(child)
 
 
-__all__ = ["verify_function", "verify_module", "verify_prim_function"]
+__all__ = ["meshes_named", "verify_function", "verify_module", "verify_prim_function"]

@@ -17,23 +17,27 @@ from tilefoundry.ir.traverse import post_order
 from tilefoundry.ir.types import DType, TensorType
 from tilefoundry.ir.verify.prim_calls import check_call, check_dispatch, check_launch
 from tilefoundry.ir.verify.prim_scopes import check_mesh, check_scope, meshes_of
+from tilefoundry.ir.verify.prim_uniform import verify_uniform
 
 
-def verify_prim_function(fn: tir.PrimFunction, module: Module | None = None) -> None:
+def verify_prim_function(fn: tir.PrimFunction, module: Module | None = None, scopes: Sequence[Mesh] = ()) -> None:
     """Checks one kernel.
 
     Parameters are all sharded or all plain; a variable is bound once, used where it is bound, and has the type of its
     value; memory is allocated by name only; meshes are in scope and fit their levels; symbols resolve to one function,
-    which takes what it is given; dispatches, launches, matrix instructions and barriers are ones that exist.
+    which takes what it is given; dispatches, launches, matrix instructions and barriers are ones that exist; where all
+    threads of a CTA meet, all of them come.
 
     Args:
         module: what the kernel is a function of; None for one outside of a Module.
+        scopes: meshes that are in scope around the kernel: those that a function of HIR was placed on.
 
     Raises:
         VerifyError: the first fault found, located where its place is known.
         VerifyValueError: the kernel has too many named barriers (a ValueError).
     """
-    _Verifier(fn, module).run()
+    _Verifier(fn, module, scopes).run()
+    verify_uniform(fn)
 
 
 class _Verifier:
@@ -42,16 +46,17 @@ class _Verifier:
     Attributes:
         known: variables that may be used at this point.
         bound: variables that have been bound anywhere.
+        around: meshes that are in scope in all of the kernel.
         scopes: the mesh scopes that are open, outermost first.
         named: how many named barriers there have been.
     """
 
-    def __init__(self, fn: tir.PrimFunction, module: Module | None) -> None:
+    def __init__(self, fn: tir.PrimFunction, module: Module | None, scopes: Sequence[Mesh]) -> None:
         self.fn, self.module = fn, module
         self.known = set(fn.params)
         self.bound = set(fn.params)
         self.scopes: list[Mesh] = []
-        self.param_meshes = [m for param in fn.params for m in meshes_of(param.type)]
+        self.around = [*scopes, *(m for param in fn.params for m in meshes_of(param.type))]
         self.extents = {v for param in fn.params for extent in _shape(param) for v in dim_vars(extent)}
         self.named = 0
 
@@ -109,7 +114,7 @@ class _Verifier:
             case tir.For():
                 for bound in (item.start, item.extent, item.step):
                     self.integer(bound, "a bound of a 'for'", span)
-                    if isinstance(bound, Expr) and bound.type != item.var.type:
+                    if isinstance(bound, Expr) and _dtype(bound) != _dtype(item.var):
                         self.refuse(
                             f"'{item.var.name}' has the type {item.var.type}, and a bound {bound.type}",
                             "give the bounds and the variable one type",
@@ -130,7 +135,7 @@ class _Verifier:
                 if else_body is not None:
                     self.block(else_body)
             case tir.MeshScope(mesh, _, body):
-                check_scope(self.fn, self.module, mesh, (*self.param_meshes, *self.scopes), span)
+                check_scope(self.fn, self.module, mesh, (*self.around, *self.scopes), span)
                 self.scopes.append(mesh)
                 self.block(body)
                 self.scopes.pop()
@@ -252,7 +257,7 @@ class _Verifier:
 
     def in_scope(self, mesh: Mesh, span: SourceSpan | None) -> None:
         """A mesh is that of an open scope, a slice of it, or nested ones composed."""
-        check_mesh(mesh, (*self.param_meshes, *self.scopes), span or self.fn.span)
+        check_mesh(mesh, (*self.around, *self.scopes), span or self.fn.span)
 
     def located(self, span: SourceSpan | None, check):  # type: ignore[no-untyped-def]  # what `check` gives
         """What `check` gives; its refusals get a place."""
@@ -262,6 +267,10 @@ class _Verifier:
             raise error.at(span or self.fn.span) from error.__cause__
         except (WrongTypeError, WrongValueError) as error:
             raise VerifyError(error.message, span=error.span or span or self.fn.span, remedy=error.remedy) from error
+
+
+def _dtype(scalar: Expr) -> DType | None:
+    return scalar.type.dtype if isinstance(scalar.type, TensorType) else None
 
 
 def _shape(param: Var) -> tuple[Expr | int, ...]:

@@ -40,6 +40,11 @@ def verify_scopes(fn: Function, topologies: Sequence[Topology] | None) -> None:
             )
 
 
+def meshes_named(fn: Function) -> tuple[Mesh, ...]:
+    """Every mesh that a function names, each once."""
+    return tuple(dict.fromkeys(mesh for mesh, _, _ in _uses(fn)))
+
+
 def _uses(fn: Function) -> Iterator[tuple[Mesh, tuple[Mesh, ...] | None, SourceSpan | None]]:
     """The meshes that a function names: the mesh, the scopes around where they are recorded, and the place."""
     for param in fn.params:

@@ -5,7 +5,7 @@ from tilefoundry.passes.lower.elementwise import binary, cast, clamp, full_like,
 from tilefoundry.passes.lower.function import lower_function
 from tilefoundry.passes.lower.matrix import matmul
 from tilefoundry.passes.lower.norm import layer_norm, rms_norm, softmax
-from tilefoundry.passes.lower.reduce import argmax, argmin, reduce
+from tilefoundry.passes.lower.reduce import argmax, argmin, cumsum, quant, reduce, sort, topk
 from tilefoundry.passes.lower.shape import (
     expand,
     insert_slice,
@@ -28,6 +28,7 @@ _RULES = (
     binary,
     cast,
     clamp,
+    cumsum,
     expand,
     full_like,
     gelu,
@@ -36,6 +37,7 @@ _RULES = (
     local,
     matmul,
     mesh_coordinate,
+    quant,
     rank,
     reduce,
     reshape,
@@ -45,8 +47,10 @@ _RULES = (
     slice,
     softmax,
     softplus,
+    sort,
     split,
     squeeze,
+    topk,
     transpose,
     tuple_get_item,
     unary,

@@ -6,29 +6,32 @@ the place of the call that it expands, so what cannot be compiled is refused whe
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import NoReturn
 
+from tilefoundry.diagnostics import VerifyError
 from tilefoundry.ir import tir
-from tilefoundry.ir.core.expr import Call, Constant, Expr, Var, replace_metadata
-from tilefoundry.ir.core.metadata import BindingMetadata
+from tilefoundry.ir.core.expr import Call, Constant, Expr, Tuple, Var, replace_metadata
+from tilefoundry.ir.core.metadata import BindingMetadata, span_of
 from tilefoundry.ir.core.op import Op
-from tilefoundry.ir.hir import Binary, BinaryKind, Cast, Reduce, ReduceKind, Unary, UnaryKind, Where
-from tilefoundry.ir.types import DType, TensorType
+from tilefoundry.ir.hir import Binary, BinaryKind, Cast, Reduce, ReduceKind, Reshape, Unary, UnaryKind, Where
+from tilefoundry.ir.types import DType, ShapeDim, TensorType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.registry import lowers
-from tilefoundry.passes.lower.values import Value
+from tilefoundry.passes.lower.values import Parts, Value
 
 Rule = Callable[["Primitives", Call], Expr]
 
 
 def expands(op: type[Op]) -> Callable[[Rule], Rule]:
-    """Registers the decorated function as what calls of ``op`` stand for."""
+    """Registers the decorated function as what calls of ``op`` stand for: a Tuple where the op has several values."""
 
     def register(rule: Rule) -> Rule:
         @lowers(op)
         def lower(ctx: Lowering, call: Call) -> Value:
-            primitives = Primitives(call)
-            expanded = replace_metadata(rule(primitives, call), *call.metadata)
+            expanded = replace_metadata(rule(Primitives(call), call), *call.metadata)
+            if isinstance(expanded, Tuple):
+                return Parts(tuple(ctx.lower(e) for e in expanded.elements if isinstance(e, Expr)))
             value = ctx.lower(expanded)
             if isinstance(value, Var) and value.type != call.type:  # the same part, with strides that the author gave
                 dst = ctx.result(call, value.name)
@@ -51,14 +54,13 @@ class Primitives:
     def __init__(self, call: Call) -> None:
         self._metadata = tuple(m for m in call.metadata if not isinstance(m, BindingMetadata))
 
+    def refuse(self, message: str, remedy: str) -> NoReturn:
+        """Raises VerifyError at the place of the call."""
+        raise VerifyError(message, span=span_of(self._metadata), remedy=remedy)
+
     def call(self, op: Op, *args: Expr) -> Call:
         """A call of any op."""
         return Call(op, args, metadata=self._metadata)
-
-    def number(self, value: float | int) -> Constant:
-        """A literal, which takes the dtype of the other operand."""
-        dtype = DType.f32 if isinstance(value, float) else DType.i64
-        return Constant(value, TensorType.umat_scalar(dtype), self._metadata)
 
     def unary(self, kind: UnaryKind, x: Expr) -> Call:
         """``kind(x)``."""
@@ -66,8 +68,7 @@ class Primitives:
 
     def binary(self, kind: BinaryKind, lhs: Expr | float, rhs: Expr | float) -> Call:
         """``kind(lhs, rhs)``, of which one may be a number."""
-        a, b = (x if isinstance(x, Expr) else self.number(x) for x in (lhs, rhs))
-        return self.call(Binary(kind), a, b)
+        return self.call(Binary(kind), *self._operands(lhs, rhs))
 
     def add(self, lhs: Expr | float, rhs: Expr | float) -> Call:
         """``lhs + rhs``."""
@@ -85,13 +86,17 @@ class Primitives:
         """``lhs / rhs``."""
         return self.binary(BinaryKind.DIV, lhs, rhs)
 
-    def where(self, condition: Expr, then: Expr, otherwise: Expr) -> Call:
-        """``then`` where the condition holds, else ``otherwise``."""
-        return self.call(Where(), condition, then, otherwise)
+    def where(self, condition: Expr, then: Expr | float, otherwise: Expr | float) -> Call:
+        """``then`` where the condition holds, else ``otherwise``, of which one may be a number."""
+        return self.call(Where(), condition, *self._operands(then, otherwise))
 
     def reduce(self, kind: ReduceKind, x: Expr, axes: tuple[int, ...]) -> Call:
         """``x`` reduced along axes that stay, with extent 1."""
         return self.call(Reduce(axes, True, kind), x)
+
+    def reshape(self, x: Expr, shape: Sequence[ShapeDim]) -> Expr:
+        """``x`` under another shape."""
+        return self.call(Reshape(tuple(shape)), x)
 
     def cast(self, x: Expr, dtype: DType) -> Expr:
         """``x`` in another dtype; itself where it has that."""
@@ -100,6 +105,12 @@ class Primitives:
     def wide(self, x: Expr) -> Expr:
         """``x`` in the type in which ops compute that round once: f32, or f64 for f64."""
         return self.cast(x, compute_dtype(tensor_type(x).dtype))
+
+    def _operands(self, *given: Expr | float) -> list[Expr]:
+        """Operands of one dtype: a number becomes a literal of the dtype of the others."""
+        dtype = next(tensor_type(x).dtype for x in given if isinstance(x, Expr))
+        literal = TensorType.umat_scalar(dtype)
+        return [x if isinstance(x, Expr) else Constant(x, literal, self._metadata) for x in given]
 
 
 def compute_dtype(dtype: DType) -> DType:

@@ -17,6 +17,7 @@ from tilefoundry.ir.tir import Copy, For, Index, ProgramDim, ProgramId, fold
 from tilefoundry.ir.types import StorageKind
 from tilefoundry.passes.lower.context import Lowering, is_scalar, tensor_type
 from tilefoundry.passes.lower.outputs import Destinations, store_carry
+from tilefoundry.passes.lower.shard.mesh_coordinate import coordinates_in
 
 if TYPE_CHECKING:
     from tilefoundry.passes.lower.values import Scalar
@@ -29,6 +30,12 @@ def lower_loop(ctx: Lowering, region: GridRegionExpr, destinations: Destinations
         destinations: for carries that are global tensors, the outputs that hold them.
     """
     destinations = destinations or {}
+    for axis in (*coordinates_in(region.start), *coordinates_in(region.extent)):
+        ctx.refuse(
+            region,
+            f"a bound of the loop depends on the coordinate along '{axis.name}': instances would meet at no barrier",
+            remedy="let all instances run as often, and select by tf.where; or spread the loop over the mesh axis",
+        )
     ctx.loops[id(region.induction_var)] = region
     if region.spread is not None:
         return _lower_spread(ctx, region, destinations)

@@ -130,6 +130,13 @@ class _Writes:
 
 def _check_filled(ctx: Lowering, region: GridRegionExpr, carry: int) -> None:
     init = region.init_args[carry]
+    if isinstance(_written(init), _Loop):
+        ctx.refuse(
+            region,
+            "a second loop goes on filling what a loop before it has filled; one loop must fill a result",
+            remedy="fill the whole result in one loop, e.g. by two insert_slice calls in its body, or return two "
+            "results, each from a tf.zeros(...) of its own",
+        )
     if not (isinstance(init, Call) and isinstance(init.target, Zeros)):
         ctx.refuse(
             init,

@@ -58,5 +58,12 @@ class Product:
     rhs: Var
 
 
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The values of an op that has several."""
+
+    values: tuple[Value, ...]
+
+
 Unplaced = Uniform | Ramp | Product
-Value = Window | Unplaced | Var | Expr
+Value = Window | Unplaced | Parts | Var | Expr

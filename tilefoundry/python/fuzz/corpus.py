@@ -1,5 +1,7 @@
 """Valid programs that are mutated: placed ones, loops, variants, converters, children, and calls of all ops."""
 
+from tilefoundry.python.fuzz.kernels import KERNEL_PROGRAMS
+
 PLACED = """
 from __future__ import annotations
 @module(entry="attention", topologies=(Topology("cta", N), Topology("thread", 128)))
@@ -189,6 +191,7 @@ def layer(
 """
 
 PROGRAMS = {
+    **KERNEL_PROGRAMS,
     "placed": PLACED,
     "layouts": LAYOUTS,
     "loops": LOOPS,

@@ -20,7 +20,9 @@ from tilefoundry.diagnostics import TileFoundryError
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.text import canonical_module_text
-from tilefoundry.ir.verify import verify_function, verify_module
+from tilefoundry.ir.tir import PrimFunction
+from tilefoundry.ir.tir.text import tir_text
+from tilefoundry.ir.verify import verify_function, verify_module, verify_prim_function
 from tilefoundry.python.fuzz.corpus import PROGRAMS
 from tilefoundry.python.fuzz.mutations import mutate
 from tilefoundry.python.testing import load_program
@@ -45,6 +47,10 @@ def check_accepted(scope: dict[str, object]) -> int:
             found += 1
         elif isinstance(value, Function) and value.body is not None:
             verify_function(value)
+            found += 1
+        elif isinstance(value, PrimFunction):
+            verify_prim_function(value)
+            assert tir_text(value)
             found += 1
     return found
 

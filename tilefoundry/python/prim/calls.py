@@ -8,7 +8,7 @@ from collections.abc import Callable
 from tilefoundry.dsl.cuda import atom
 from tilefoundry.dsl.markers import Launcher, Statement, abort, dispatch
 from tilefoundry.ir import dims, shard, tir, types
-from tilefoundry.ir.core.expr import Constant, Expr, Tuple
+from tilefoundry.ir.core.expr import Constant, Expr, Tuple, Var
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.core.pattern import DimVarRangePat
@@ -17,12 +17,12 @@ from tilefoundry.ir.types import TensorType
 from tilefoundry.python import calls
 from tilefoundry.python.calls import Given
 from tilefoundry.python.coordinates import read_coordinate
-from tilefoundry.python.literals import operands
+from tilefoundry.python.literals import literal, operands
 from tilefoundry.python.operators import ARITHMETIC, apply
 from tilefoundry.python.parser import Parser
 from tilefoundry.python.prim.intrinsics import Intrinsic, expand
 from tilefoundry.python.prim.parser import Effect, PrimParser, is_scalar
-from tilefoundry.python.values import describe, is_index
+from tilefoundry.python.values import describe, is_index, is_number
 
 # Beside what tensor programs may call: types, which they write as Tensor[...].
 PURE: tuple[Callable[..., object], ...] = (
@@ -58,7 +58,7 @@ def call(p: Parser, node: ast.AST) -> object:
         with p.located(node):
             return function(*(v for _, v in positional), **{name: v for name, (_, v) in keywords.items()})
     if isinstance(function, tir.PrimFunction):
-        args = calls.arguments(p, node, function.name, [v.name for v in function.params], positional, keywords)
+        args = _arguments(p, node, function, positional, keywords)
         statement = tir.Evaluate(symbol(p, node, function), args, metadata=p.place(node))
         return Effect(function.name, (statement,))
     if isinstance(function, Intrinsic):
@@ -83,6 +83,25 @@ def _given(p: PrimParser, node: ast.Call) -> tuple[list[Given], dict[str, Given]
             p.refuse(keyword.value, "'**' in a call", "write the keywords one by one")
         keywords[keyword.arg] = (keyword.value, p.evaluate(keyword.value))
     return positional, keywords
+
+
+def _arguments(
+    p: PrimParser, node: ast.Call, callee: tir.PrimFunction, positional: list[Given], keywords: dict[str, Given]
+) -> tuple[Expr, ...]:
+    """What a call gives to the parameters of a kernel; a number becomes a scalar of its parameter's type."""
+    params = {param.name: param for param in callee.params}
+
+    def typed(param: Var | None, given: Given) -> Given:
+        where, value = given
+        if param is None or not is_number(value) or not is_scalar(param):
+            return given
+        assert isinstance(param.type, TensorType)
+        return where, literal(p, where, value, param.type.dtype)  # type: ignore[arg-type]  # a number
+
+    listed = [typed(callee.params[k] if k < len(params) else None, given) for k, given in enumerate(positional)]
+    named = {name: typed(params.get(name), given) for name, given in keywords.items()}
+    args = calls.arguments(p, node, callee.name, list(params), listed, named)
+    return tuple(p.operand(node, arg) for arg in args)  # type: ignore[misc]  # an Expr gives an Expr
 
 
 def symbol(p: PrimParser, node: ast.AST, function: tir.PrimFunction) -> tir.SymbolRef:
@@ -122,8 +141,7 @@ def _launch(p: PrimParser, node: ast.Call, positional: list[Given], keywords: di
     for name in EXTENT_ARGUMENTS:
         if name not in keywords:
             p.refuse(node, f"launch: '{name}' is missing", usage)
-    names = [v.name for v in kernel.params]
-    args = calls.arguments(p, node, kernel.name, names, positional[1:], {})
+    args = _arguments(p, node, kernel, positional[1:], {})
     grid, block = (_extents(p, name, *keywords[name]) for name in EXTENT_ARGUMENTS)
     with p.located(node):
         op = tir.Launch(**{n: v for n, (_, v) in keywords.items() if n in LAUNCH_ATTRIBUTES})  # type: ignore[arg-type]
@@ -175,8 +193,7 @@ def _dispatch(p: PrimParser, node: ast.Call, positional: list[Given], keywords: 
         pattern, callee = case
         if not isinstance(pattern, DimVarRangePat):
             p.refuse(where, f"expected a DimVarRangePat, got {describe(pattern)}", usage)
-        names = [v.name for v in callee.params]
-        args_of_case = calls.arguments(p, node, callee.name, names, [(node, a) for a in args], {})
+        args_of_case = _arguments(p, node, callee, [(node, a) for a in args], {})
         patterns.append(pattern)
         chosen.append(tir.Evaluate(symbol(p, node, callee), args_of_case, metadata=p.place(where)))
     fallback = tir.Abort(message, metadata=p.place(node))

@@ -153,7 +153,7 @@ def test_a_grid_over_dynamic_extents() -> None:
 VIEWS = """
 @prim_func
 def k(a: Tensor[(64, 32), "bf16"], o: Tensor[(64, 32), "bf16"]):
-    with Mesh((Topology("thread", 128),), Layout((4, 32), (32, 1)), ("w", "l")) as m, m[0:2] as front:
+    with Mesh((Topology("thread", 128),), Layout((4, 32), (32, 1)), ("w", "l")) as m:
         tile = T.alloc_tensor(Tensor[(4, 32), "bf16", "smem"])
         part = T.tensor_view(tile, layout=(4 @ m.w, 32 @ m.l))
         for i in range(0, 64, 4):
@@ -164,23 +164,25 @@ def k(a: Tensor[(64, 32), "bf16"], o: Tensor[(64, 32), "bf16"]):
             T.sync(m)
             if m.w < 2:
                 T.copy(T.tensor_view(T.ptr_of(tile), 32, shape=(3, 32)), T.tensor_view(o, i, 0, shape=(3, 32)))
-            T.sync(front)
+            with m[0:2] as front, m[0] as first:
+                T.sync(first)
 """
 
 
 def test_views_pointers_and_slices() -> None:
     k = kernel(VIEWS)
     (scope,) = items(k.body)
-    (front,) = items(scope.body)
+    *_, loop = items(scope.body)
+    window, *effects, branch, front = items(loop.body)
     assert front.mesh.shape == (2, 32)
-    *_, loop = items(front.body)
-    window, *effects, branch, sync = items(loop.body)
+    (first,) = items(front.body)
+    (sync,) = items(first.body)
     assert window.value.args == (k.params[0], loop.var, 0) or window.value.args[1] is loop.var
     assert window.var.type.layout.layout.strides == (32, 1)
     assert [type(e.callable).__name__ for e in effects] == ["CopyAsync", "CpAsyncCommit", "CpAsyncWait", "Sync"]
     pointer, *_ = items(branch.then_body)
     assert pointer.var.type == tir.PointerType(DType.bf16, StorageKind.SMEM)
-    assert sync.callable.mesh == front.mesh
+    assert sync.callable.mesh == first.mesh
 
 
 def test_intrinsics_are_written_out() -> None:
@@ -235,6 +237,19 @@ def test_kernels_are_members_of_a_module() -> None:
     assert module.entry_function() is host
     cta, thread = (s for s in tir.items_within(items(dev.body)) if isinstance(s, tir.MeshScope))
     assert (cta.binding, thread.binding) == ("c", "t")
+
+
+def test_barriers_stand_where_their_threads_come() -> None:
+    kernel(
+        "@module(topologies=(CTA, THREAD))\nclass Program:\n"
+        '    @prim_func\n    def k(n: Tensor[(), "i32"], o: Tensor[(4,), "f32"]):\n'
+        '        with Mesh(("cta",), (4,), ("c",)) as c, Mesh(("thread",), (4, 32), ("w", "l")) as m:\n'
+        "            for i in range(n):\n                T.sync(m)\n"
+        "            if c.c == 0 and n > 3:\n                T.sync(m)\n                return\n"
+        "            if m.w == 0:\n                T.sync(m[0])\n"
+        "            T.sync(m)\n",
+        "Program",
+    )
 
 
 def test_dispatch_on_an_extent() -> None:

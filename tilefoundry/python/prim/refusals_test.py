@@ -172,6 +172,27 @@ VERIFY: dict[str, tuple[str, tuple[str, ...]]] = {
     "view coordinates": (kernel("v = §T.tensor_view(a, 0, shape=(4,))"), ("2 coordinate(s) or none, got 1",)),
     "view element type": (kernel("v = §T.tensor_view(a, dtype='bf16')"), ("holds f32", "bf16")),
     "view layout": (placed("v = T.tensor_view(a, layout=§(4 @ m.w, 16 @ m.l))"), ("extent 16 does not divide",)),
+    "view beyond the end": (
+        kernel("v = §T.tensor_view(a, 2, 0, shape=(3, 32))"),
+        ("reaches element 159 of memory that holds 128",),
+    ),
+    "view before the start": (
+        kernel("v = §T.tensor_view(a, 0, -1, shape=(1, 32))"),
+        ("starts 1 elements before",),
+    ),
+    "strides beyond the end": (
+        placed("v = §T.tensor_view(a, layout=ShardLayout(Layout((4, 32), (64, 1)), (S(0), S(1)), m))"),
+        ("reaches element 223 of memory that holds 128",),
+    ),
+    "shapes of the parts": (
+        kernel(
+            'with Mesh((Topology("thread", 16),), (16,), ("t",)) as m:',
+            '    x = T.alloc_tensor(Tensor[(16, 2, 4), "f32", (16 @ m.t, 2, 4), "rmem"])',
+            '    y = T.alloc_tensor(Tensor[(16, 4, 2), "f32", (16 @ m.t, 4, 2), "rmem"])',
+            "    §T.copy(x, y)",
+        ),
+        ("'src' holds", "(1,2,4)", "(1,4,2)"),
+    ),
     "view of a pointer": (kernel("p = T.ptr_of(a)", "v = §T.tensor_view(p)"), ("needs a shape",)),
     "pointer to registers": (placed("p = §T.ptr_of(r)"), ("a tensor in rmem has no address",)),
     # scopes
@@ -196,6 +217,38 @@ VERIFY: dict[str, tuple[str, tuple[str, ...]]] = {
         ("of no mesh that is in scope",),
     ),
     # barriers and instructions
+    "barrier of some threads": (
+        placed("if m.w == 0:", "    §T.sync(m)"),
+        ("the condition of the 'if' at line 7 lets only some of them come", "T.sync(m[0:2])"),
+    ),
+    "barrier in a scope of some threads": (
+        placed("with m[0:2] as front:", "    §T.sync(m)"),
+        ("the scope of some threads",),
+    ),
+    "barrier in a loop of some threads": (
+        placed("for i in range(m.w):", "    §T.sync(m)"),
+        ("the bounds of the 'for'",),
+    ),
+    "barrier under a counter of each thread": (
+        placed(
+            'n = T.alloc_tensor(Tensor[(), "i32", "rmem"])', "T.fill(n, 0)", "while n < 8:",
+            "    §T.sync(m)", "    if m.l == 0:", "        T.binary(n, 1, n, kind=BinaryKind.ADD)",
+        ),
+        ("the condition of the 'while'",),
+    ),
+    "barrier after some have left": (
+        placed("lane = m.l + 1", "if lane > 3:", "    return", "§T.sync(m)"),
+        ("an early 'return' under the condition of the 'if'",),
+    ),
+    "reduction of some threads": (
+        placed(
+            'x = T.alloc_tensor(Tensor[(64,), "f32", "smem"])',
+            's = T.alloc_tensor(Tensor[(4, 1), "f32", (4 @ m.w, 1), "rmem"])',
+            "if m.w == 0:",
+            "    §T.reduce(r, s, x, axes=(1,), kind=ReduceKind.SUM)",
+        ),
+        ("reduce: all threads of the CTA meet here",),
+    ),
     "threads that are no interval": (placed("§T.sync(m[:, 0:16])"), ("not one contiguous interval",)),
     "parts of two warps": (
         kernel('with Mesh((Topology("thread", 96),), (6, 16), ("h", "l")) as m:', "    §T.sync(m[1:4])"),

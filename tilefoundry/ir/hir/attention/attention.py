@@ -55,7 +55,10 @@ class Attention(Op):
         if self.scale is not None:
             object.__setattr__(self, "scale", float(real_attribute("attention", "scale", self.scale)))
             if self.scale in (float("inf"), float("-inf")):
-                raise WrongValueError(f"attention: scale must be finite, got {self.scale}")
+                raise WrongValueError(
+                    f"attention: scale must be finite, got {self.scale}",
+                    remedy="give a finite number, or leave it out for 1 / sqrt(D)",
+                )
 
     def type_rule(  # type: ignore[override]
         self, ctx: TypeContext, q: Expr | int, k: Expr | int, v: Expr | int, mask: Expr | int | None = None

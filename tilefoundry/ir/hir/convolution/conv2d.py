@@ -56,12 +56,17 @@ class Conv2d(Op):
             value = getattr(self, name)
             pair = (value, value) if type(value) is int else value
             if not isinstance(pair, (tuple, list)) or len(pair) != 2 or not all(type(v) is int for v in pair):
-                raise WrongTypeError(f"conv2d: {name} must be an int or a pair of ints, got {value!r}")
+                raise WrongTypeError(
+                    f"conv2d: {name} must be an int or a pair of ints, got {value!r}",
+                    remedy="write one int, or (for H, for W)",
+                )
             if min(pair) < least:
-                raise WrongValueError(f"conv2d: {name} must be at least {least}, got {value!r}")
+                raise WrongValueError(
+                    f"conv2d: {name} must be at least {least}, got {value!r}", remedy="write a larger number"
+                )
             object.__setattr__(self, name, tuple(pair))
         if plain_int("conv2d", "groups", self.groups) < 1:
-            raise WrongValueError(f"conv2d: groups must be at least 1, got {self.groups}")
+            raise WrongValueError(f"conv2d: groups must be at least 1, got {self.groups}", remedy="write 1 or more")
 
     def type_rule(  # type: ignore[override]
         self, ctx: TypeContext, input: Expr | int, weight: Expr | int, bias: Expr | int | None = None
@@ -72,7 +77,7 @@ class Conv2d(Op):
         for name, operand, rank in given:
             t = tensor_operand(ctx, name, operand)
             if t.rank != rank:
-                ctx.error(f"'{name}' must have rank {rank}, got {t}")
+                ctx.error(f"'{name}' must have rank {rank}, got {t}", "tf.reshape it")
             types.append(t)
         dtype = common_dtype(ctx, [(name, operand) for name, operand, _ in given])
         if not dtype.is_float or dtype.bits < 16:
@@ -92,7 +97,10 @@ class Conv2d(Op):
         x, w = types[0].shape, types[1].shape
         for what, extent in (("'input'", x[1]), ("the result", w[0])):
             if dim_mod(extent, self.groups) != 0:
-                ctx.error(f"the {format_dim(extent)} channels of {what} do not divide into {self.groups} groups")
+                ctx.error(
+                    f"the {format_dim(extent)} channels of {what} do not divide into {self.groups} groups",
+                    "use a number of groups that divides the channels",
+                )
         per_group = "the channels of 'input' in a group and axis 1 of 'weight'"
         equal_extents(ctx, per_group, dim_floordiv(x[1], self.groups), w[1])
         if len(types) == 3:
@@ -107,7 +115,8 @@ class Conv2d(Op):
         if (isinstance(room, int) and room < 0) or kernel == 0:
             ctx.error(
                 f"a kernel that reaches over {format_dim(reach)} elements does not fit axis {2 + k} of 'input', "
-                f"of extent {format_dim(extent)} and padding {padding}"
+                f"of extent {format_dim(extent)} and padding {padding}",
+                "pad the input, or use a smaller kernel",
             )
         return dim_add(dim_floordiv(room, stride), 1)
 

@@ -18,7 +18,9 @@ class Zeros(Op):
 
     def __post_init__(self) -> None:
         if not isinstance(self.type, TensorType):
-            raise WrongTypeError(f"zeros: type must be a tensor type, got {self.type!r}")
+            raise WrongTypeError(
+                f"zeros: type must be a tensor type, got {self.type!r}", remedy='write type=Tensor[(8,), "i32"]'
+            )
 
     def type_rule(self, ctx: TypeContext) -> TensorType:  # type: ignore[override]
         """`type` itself."""

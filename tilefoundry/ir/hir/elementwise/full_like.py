@@ -8,9 +8,10 @@ from typing import ClassVar
 from tilefoundry.diagnostics import WrongTypeError
 from tilefoundry.ir.core.expr import Expr
 from tilefoundry.ir.core.op import Op, ParamDef, TypeContext, register_op
+from tilefoundry.ir.hir.attributes import check_value
 from tilefoundry.ir.hir.common import tensor_operand
 from tilefoundry.ir.hir.elementwise.identity import identity_type
-from tilefoundry.ir.types import BoolDType, IntegerDType, TensorType
+from tilefoundry.ir.types import TensorType
 
 
 @register_op(category="elementwise", name="full_like")
@@ -23,7 +24,9 @@ class FullLike(Op):
 
     def __post_init__(self) -> None:
         if not isinstance(self.value, (bool, int, float)):
-            raise WrongTypeError(f"full_like: value must be a number, got {self.value!r}")
+            raise WrongTypeError(
+                f"full_like: value must be a number, got {self.value!r}", remedy="write a Python number"
+            )
 
     def __eq__(self, other: object) -> bool:
         # repr tells 0.0 from -0.0 and 1 from 1.0 from True, and nan from nothing
@@ -35,10 +38,5 @@ class FullLike(Op):
     def type_rule(self, ctx: TypeContext, x: Expr | int) -> TensorType:  # type: ignore[override]
         """The type of `x`. No Partial passes: a constant is complete."""
         t = tensor_operand(ctx, "x", x)
-        if isinstance(t.dtype, IntegerDType):
-            low, high = t.dtype.range
-            if isinstance(self.value, float) or not low <= self.value <= high:
-                ctx.error(f"{self.value!r} is no value of {t.dtype}, which holds {low}..{high}")
-        if isinstance(t.dtype, BoolDType) and not isinstance(self.value, bool):
-            ctx.error(f"{self.value!r} is no value of bool", "write True or False")
+        check_value(ctx, self.value, t.dtype)
         return identity_type(ctx, t, ())

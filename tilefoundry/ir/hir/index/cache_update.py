@@ -39,7 +39,10 @@ class CacheUpdate(Op):
         t, n = tensor_operand(ctx, "cache", cache), tensor_operand(ctx, "new", new)
         for name, operand in (("cache", t), ("new", n)):
             if operand.rank != 4:
-                ctx.error(f"'{name}' must have the four axes (B, positions, H, D), got {operand}")
+                ctx.error(
+                    f"'{name}' must have the four axes (B, positions, H, D), got {operand}",
+                    "tf.reshape or tf.unsqueeze it",
+                )
         common_dtype(ctx, (("cache", cache), ("new", new)))
         for axis in (0, 2, 3):
             equal_extents(ctx, f"the extents of 'cache' and 'new' along axis {axis}", t.shape[axis], n.shape[axis])
@@ -60,7 +63,10 @@ def _check_range(ctx: TypeContext, t: TensorType, n: TensorType, cur_pos: int | 
             ctx.error(f"'{name}' is {value}, expected at least 0", "count from the start")
     given, length = n.shape[1], t.shape[1]
     if s is not None and isinstance(given, int) and s > given:
-        ctx.error(f"'s' is {s}, but axis 1 of 'new' has {given} positions")
+        ctx.error(f"'s' is {s}, but axis 1 of 'new' has {given} positions", "write no more than there are")
     last = (cur_pos or 0) + (s or 0)
     if isinstance(length, int) and last > length:
-        ctx.error(f"positions [{cur_pos or 0}, {last}) exceed axis 1 of 'cache', of extent {length}")
+        ctx.error(
+            f"positions [{cur_pos or 0}, {last}) exceed axis 1 of 'cache', of extent {length}",
+            "use a longer cache, or write fewer positions",
+        )

@@ -27,7 +27,7 @@ class IndexSelect(Op):
 
     x: ClassVar[ParamDef] = ParamDef()
     index: ClassVar[ParamDef] = ParamDef()
-    dim: int = 0
+    dim: int
 
     def __post_init__(self) -> None:
         plain_int("index_select", "dim", self.dim)

@@ -18,7 +18,7 @@ def index_operand(ctx: TypeContext, operand: Expr | int, rank: int) -> TensorTyp
     if t.dtype not in (DType.i32, DType.i64):
         ctx.error(f"'index' must be of i32 or i64, got {t.dtype}", 'cast it, tf.cast(index, "i64")')
     if t.rank != rank:
-        ctx.error(f"'index' must have rank {rank}, got {t}")
+        ctx.error(f"'index' must have rank {rank}, got {t}", "tf.reshape it")
     return t
 
 
@@ -44,7 +44,7 @@ def row_update(ctx: TypeContext, dst: Expr | int, index: Expr | int, src: Expr |
     i = index_operand(ctx, index, 1)
     common_dtype(ctx, (("dst", dst), ("src", src)))
     if s.rank != t.rank:
-        ctx.error(f"'src' must have rank {t.rank}, got {s}")
+        ctx.error(f"'src' must have rank {t.rank}, got {s}", "tf.reshape it")
     for k, (own, extent) in enumerate(zip(t.shape, s.shape, strict=True)):
         other, what = (i.shape[0], "'index'") if k == axis else (own, f"'dst' along axis {k}")
         equal_extents(ctx, f"the extents of 'src' along axis {k} and of {what}", extent, other)

@@ -48,7 +48,7 @@ class ScatterAdd(Op):
         dim = normalize_axis(self.dim, t.rank)
         i = index_operand(ctx, index, t.rank)
         if s.rank != t.rank:
-            ctx.error(f"'src' must have rank {t.rank}, got {s}")
+            ctx.error(f"'src' must have rank {t.rank}, got {s}", "tf.reshape it")
         operands = (("dst", t), ("index", i), ("src", s))
         labels: list[Label] = []
         for axis in range(t.rank):

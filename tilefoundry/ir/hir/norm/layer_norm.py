@@ -35,7 +35,7 @@ class LayerNorm(Op):
         plain_int("layer_norm", "axis", self.axis)
         object.__setattr__(self, "eps", float(real_attribute("layer_norm", "eps", self.eps)))
         if self.eps < 0:
-            raise WrongValueError(f"layer_norm: eps must not be negative, got {self.eps}")
+            raise WrongValueError(f"layer_norm: eps must not be negative, got {self.eps}", remedy="write eps=1e-5")
 
     def type_rule(  # type: ignore[override]
         self, ctx: TypeContext, x: Expr | int, weight: Expr | int, bias: Expr | int

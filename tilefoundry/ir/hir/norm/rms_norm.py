@@ -29,7 +29,7 @@ class RMSNorm(Op):
     def __post_init__(self) -> None:
         object.__setattr__(self, "eps", float(real_attribute("rms_norm", "eps", self.eps)))
         if self.eps < 0:
-            raise WrongValueError(f"rms_norm: eps must not be negative, got {self.eps}")
+            raise WrongValueError(f"rms_norm: eps must not be negative, got {self.eps}", remedy="write eps=1e-6")
 
     def type_rule(self, ctx: TypeContext, x: Expr | int, weight: Expr | int) -> TensorType:  # type: ignore[override]
         """The type of `x`. No Partial passes."""

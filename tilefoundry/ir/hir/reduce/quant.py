@@ -44,9 +44,9 @@ class Quant(Op):
         if self.scheme != "per_token_group":
             raise WrongValueError(f"quant: unknown scheme {self.scheme!r}", remedy='use "per_token_group"')
         if self.target is not DType.fp8e4m3:
-            raise WrongValueError(f"quant: target must be fp8e4m3, got {self.target}")
+            raise WrongValueError(f"quant: target must be fp8e4m3, got {self.target}", remedy="leave target out")
         if plain_int("quant", "group", self.group) < 1:
-            raise WrongValueError(f"quant: group must be 1 or more, got {self.group}")
+            raise WrongValueError(f"quant: group must be 1 or more, got {self.group}", remedy="write group=128")
 
     def type_rule(self, ctx: TypeContext, x: Expr | int) -> TupleType:  # type: ignore[override]
         """`x` of `target`, and the scales. A group that is split over mesh axes is combined by the op. No Partial."""

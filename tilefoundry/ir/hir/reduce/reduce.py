@@ -42,7 +42,7 @@ class Reduce(Op):
             )
         object.__setattr__(self, "axes", tuple(self.axes))
         if not isinstance(self.keepdim, bool):
-            raise WrongTypeError(f"reduce: keepdim must be a bool, got {self.keepdim!r}")
+            raise WrongTypeError(f"reduce: keepdim must be a bool, got {self.keepdim!r}", remedy="write True or False")
         if not isinstance(self.kind, ReduceKind):
             raise WrongTypeError(f"reduce: kind must be a ReduceKind, got {self.kind!r}", remedy="write ReduceKind.SUM")
 

@@ -39,10 +39,10 @@ class TopK(Op):
 
     def __post_init__(self) -> None:
         if isinstance(self.k, bool) or not is_dim_operand(self.k):
-            raise WrongTypeError(f"topk: k must be an int or a dim, got {self.k!r}")
+            raise WrongTypeError(f"topk: k must be an int or a dim, got {self.k!r}", remedy="write an int or a DimVar")
         object.__setattr__(self, "k", normalize_dim(self.k))
         if isinstance(self.k, int) and self.k < 0:
-            raise WrongValueError(f"topk: k must not be negative, got {self.k}")
+            raise WrongValueError(f"topk: k must not be negative, got {self.k}", remedy="write an int of 0 or more")
         plain_int("topk", "axis", self.axis)
         bool_attribute("topk", "largest", self.largest)
         bool_attribute("topk", "sorted", self.sorted)

@@ -43,7 +43,7 @@ class Concat(Op):
         total: Dim = 0
         for name, t in zip(names, types, strict=True):
             if t.rank != first.rank:
-                ctx.error(f"operands have equal rank, got {first} and {t}")
+                ctx.error(f"operands have equal rank, got {first} and {t}", "tf.unsqueeze the one of lower rank")
             for k in range(t.rank):
                 if k != axis:
                     extents = f"the extents of '{names[0]}' and '{name}' along axis {k}"

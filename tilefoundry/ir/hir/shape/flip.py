@@ -26,7 +26,8 @@ class Flip(Op):
     axes: int | tuple[int, ...]
 
     def __post_init__(self) -> None:
-        ints("flip", "axes", self.axes)
+        axes = ints("flip", "axes", self.axes)
+        object.__setattr__(self, "axes", self.axes if isinstance(self.axes, int) else axes)
 
     def type_rule(self, ctx: TypeContext, x: Expr | int) -> TensorType:  # type: ignore[override]
         """The shape of `x`."""

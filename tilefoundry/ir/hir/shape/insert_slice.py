@@ -45,7 +45,10 @@ class InsertSlice(Op):
         """The type of `dst`; `update` may lie in any storage and placement."""
         t, u = tensor_operand(ctx, "dst", dst), tensor_operand(ctx, "update", update)
         if len(self.sizes) != t.rank:
-            ctx.error(f"{len(self.sizes)} sizes for the {t.rank} axes of dst, expected one for each")
+            ctx.error(
+                f"{len(self.sizes)} sizes for the {t.rank} axes of dst, expected one for each",
+                "give one size for each axis; 1 for axes that the update lacks",
+            )
         begin = window_starts(ctx, "offsets", offsets, t.rank)
         check_window(ctx, t, begin, self.sizes, (1,) * t.rank, self.boundary)
         if u.dtype != t.dtype:

@@ -5,7 +5,7 @@ import pytest
 from tilefoundry.diagnostics import VerifyError
 from tilefoundry.ir.core import Var
 from tilefoundry.ir.dims import INDEX_TYPE, DimVar
-from tilefoundry.ir.hir import Flip, Pad, Rank, ShapeOf
+from tilefoundry.ir.hir import Flip, Pad, Rank, ShapeOf, Squeeze
 from tilefoundry.ir.samples import GROUP, W, call, dynamic, held, value
 from tilefoundry.ir.shard import Layout, Partial, Placed
 from tilefoundry.ir.types import StorageKind, TensorType, make_tensor_type
@@ -48,10 +48,21 @@ def test_padded_values_lie_as_before():
             call(Pad((1, 1), fill), x)
 
 
+@pytest.mark.parametrize("fill", [float("inf"), float("-inf"), float("nan"), 65504.0, -65504, 1e-300])
+def test_a_float_holds_what_rounds_to_it(fill):
+    assert call(Pad((1, 1), fill), value((4,), "f16")).type.shape == (6,)
+
+
 def test_pad_values_are_told_apart():
     assert Pad((1, 1)) == Pad((1, 1), 0)
     assert len({Pad((1, 1), v) for v in (0, 0.0, -0.0, False)}) == 4
     assert Pad((1, 1), float("nan")) == Pad((1, 1), float("nan"))
+
+
+def test_lists_serve_as_tuples():
+    """An op is a value: it can be compared and hashed however it was written."""
+    for op, same in ((Flip([0, 1]), Flip((0, 1))), (Squeeze([0]), Squeeze((0,))), (Pad([1, 2]), Pad((1, 2)))):
+        assert (op, hash(op)) == (same, hash(same))
 
 
 @pytest.mark.parametrize("x", [value((4, N)), X, SUM, dynamic(X)])
@@ -79,10 +90,15 @@ def test_rank_and_shape_of(x):
         (lambda: call(Pad((1, 1), True), value((4,))), "True is no value of f32"),
         (lambda: call(Pad((1, 1), 0.0), value((4,), "f8e8m0")), "powers of two"),
         (lambda: call(Pad((1, 1), 0), value((4,), "f8e8m0")), "powers of two"),
+        (lambda: call(Pad((1, 1), 1e300), value((4,))), r"1e\+300 is no value of f32, which holds up to 3.40282e\+38"),
+        (lambda: call(Pad((1, 1), -70000.0), value((4,), "f16")), "-70000 is no value of f16, which holds up to 65504"),
+        (lambda: call(Pad((1, 1), 449.0), value((4,), "fp8e4m3")), "holds up to 448"),
+        (lambda: call(Pad((1, 1), 1 << 9999), value((4,), "f64")), "an int of 10000 bits is no value of f64"),
         (lambda: call(Pad((1, 1)), dynamic(X)), "Dynamic"),
         (lambda: Pad((1,)), r"one after for each axis"),
         (lambda: Pad((1, -1)), r"none negative(.|\n)*slice"),
         (lambda: Pad(1), "tuple of ints and dims"),
+        (lambda: Pad((1 << 63, 0)), "tuple of ints and dims"),
         (lambda: Pad((1, 1), "0"), "value must be a number"),
     ],
 )

@@ -44,7 +44,9 @@ class Pad(Op):
                 remedy="take a slice to remove elements",
             )
         if not isinstance(self.value, (bool, int, float)):
-            raise WrongTypeError(f"pad: value must be a number, got {self.value!r}")
+            raise WrongTypeError(
+                f"pad: value must be a number, got {self.value!r}", remedy="write a number, as in value=0.0"
+            )
 
     def __eq__(self, other: object) -> bool:
         # repr tells 0.0 from -0.0 and 1 from 1.0 from True, and nan from nothing
@@ -60,7 +62,10 @@ class Pad(Op):
         t = tensor_operand(ctx, "x", x)
         axes = len(self.pad) // 2
         if axes > t.rank:
-            ctx.error(f"pad {self.pad} is for {axes} axes, and {t} has {t.rank}")
+            ctx.error(
+                f"pad {self.pad} is for {axes} axes, and {t} has {t.rank}",
+                "give two numbers for each padded axis, from the last axis on",
+            )
         if not (type(self.value) is int and self.value == 0 and t.dtype is not DType.f8e8m0):
             check_value(ctx, self.value, t.dtype)
         shape, labels = list(t.shape), [*range(t.rank)]  # type: list[Dim], list[int | None]

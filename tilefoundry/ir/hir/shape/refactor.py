@@ -28,7 +28,7 @@ def refactored(sl: ShardLayout, shape: Sequence[Dim]) -> ShardLayout | None:
     if factors is None or len(extents) != len(shape) or any(isinstance(a, Dynamic) for a in sl.attrs):
         return None
     modes: list[Factor] = []
-    left = factors[::-1]
+    left = _merged(factors, by_stride=not fresh)[::-1]
     for extent in extents:
         cut = _cut(left, extent)
         if cut is None:
@@ -63,6 +63,23 @@ def _factors(sl: ShardLayout, keep_strides: bool) -> list[Factor] | None:
         else:
             factors += [Factor(count, 0, axes), Factor(extent // count, 0)]
     return factors
+
+
+def _merged(factors: list[Factor], by_stride: bool) -> list[Factor]:
+    """Neighbours that nothing splits as one, where one stride steps through both: in a fresh layout it does."""
+    merged: list[Factor] = []
+    for factor in factors:
+        before = merged[-1] if merged else None
+        if (
+            before is not None
+            and not before.axes
+            and not factor.axes
+            and (not by_stride or before.stride == factor.extent * factor.stride)
+        ):
+            merged[-1] = Factor(before.extent * factor.extent, factor.stride)
+        else:
+            merged.append(factor)
+    return merged
 
 
 def _cut(left: list[Factor], extent: int) -> list[Factor] | None:

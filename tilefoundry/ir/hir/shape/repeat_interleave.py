@@ -31,7 +31,9 @@ class RepeatInterleave(Op):
     def __post_init__(self) -> None:
         plain_int("repeat_interleave", "axis", self.axis)
         if plain_int("repeat_interleave", "repeats", self.repeats) < 0:
-            raise WrongValueError(f"repeat_interleave: repeats must not be negative, got {self.repeats}")
+            raise WrongValueError(
+                f"repeat_interleave: repeats must not be negative, got {self.repeats}", remedy="write 0 or more"
+            )
 
     def type_rule(self, ctx: TypeContext, x: Expr | int) -> TensorType:  # type: ignore[override]
         """The shape of `x` with the extent of `axis` times `repeats`."""

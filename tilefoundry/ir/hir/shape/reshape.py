@@ -44,7 +44,10 @@ class Reshape(Op):
 
     def __post_init__(self) -> None:
         if not isinstance(self.new_shape, (tuple, list)) or not all(is_dim_operand(d) for d in self.new_shape):
-            raise WrongTypeError(f"reshape: new_shape must be a tuple of ints and dims, got {self.new_shape!r}")
+            raise WrongTypeError(
+                f"reshape: new_shape must be a tuple of ints and dims, got {self.new_shape!r}",
+                remedy="write (a, b), with extents that are ints or DimVars",
+            )
         object.__setattr__(self, "new_shape", tuple(normalize_dim(d) for d in self.new_shape))
 
     def type_rule(self, ctx: TypeContext, x: Expr | int) -> TensorType:  # type: ignore[override]

@@ -107,7 +107,7 @@ def test_reshape_carries_placements_whose_modes_stay_whole():
     [
         ((Placed(8, (GROUP,)), 8), (64,), (16, 4), (8, 2, 4), {1: 0}),
         ((Placed(8, (GROUP,)), 8), (64,), (8, 2, 2, 2), (8, 2, 2, 2), {1: 0}),
-        ((4, 6, Placed(8, (GROUP,))), (4, 48), (2, 96), (2, 2, 6, 8), {1: 3}),
+        ((4, 6, Placed(8, (GROUP,))), (4, 48), (2, 96), (2, 12, 8), {1: 2}),
         ((6, Placed(4, (W,)), Placed(4, (QUAD,)), 2), (6, 32), (2, 3, 4, 8), (2, 3, 4, 4, 2), {0: 2, 2: 3}),
         ((Placed(4, (W,)), 1, 6), (4, 6), (2, 1, 12), None, {}),
         ((8, Placed(8, (GROUP,))), (64,), (4, 16), (4, 2, 8), {1: 2}),
@@ -211,6 +211,11 @@ def test_windows_of_placed_tensors():
         (lambda: Slice((8, 4), drop=(2,)), "distinct axes"),
         (lambda: Slice((8, 4), boundary=("clip", "error")), '"zero"'),
         (lambda: Slice((8, 4), (0, 1)), "at least 1"),
+        (lambda: Slice((8, 4), 0), "one for each size"),
+        (lambda: Slice((8, 4), None), "strides must be an int"),
+        (lambda: Slice((8, 4), drop=1.5), "drop must be an int"),
+        (lambda: Slice((8, 4), boundary=None), '"zero"'),
+        (lambda: Slice((8, 1 << 63)), "sizes must be a tuple of ints and dims"),
         (lambda: Slice((-8, 4)), "negative"),
     ],
 )
@@ -290,6 +295,30 @@ def test_zeros_and_arange_have_their_type():
     for bad, words in ((t, "rank 1"), (make_tensor_type((4,), "f32"), "i32 or i64")):
         with pytest.raises(VerifyError, match=words):
             call(Arange(bad))
+    with pytest.raises(VerifyError, match="has no zero"):
+        call(Zeros(make_tensor_type((4,), "f8e8m0")))
+
+
+@pytest.mark.parametrize(
+    ("extent", "dtype", "start", "step", "beyond"),
+    [
+        (3, "i32", 2**31 - 2, 1, 2**31),
+        (3, "i32", -(2**31) + 1, -1, -(2**31) - 1),
+        (2, "i32", 0, 2**31, 2**31),
+        (1, "i64", 2**63, 0, 2**63),
+        (3, "i32", 2**31 - 3, 1, None),
+        (1, "i32", 0, 2**40, None),
+        (0, "i32", 2**40, 1, None),
+        (N, "i32", 2**31 - 1, 1, None),  # known when the program runs
+    ],
+)
+def test_arange_holds_its_numbers(extent, dtype, start, step, beyond):
+    op = Arange(make_tensor_type((extent,), dtype), start, step)
+    if beyond is None:
+        assert call(op).type == op.type
+    else:
+        with pytest.raises(VerifyError, match=f"arange: {beyond} is no value of {dtype}"):
+            call(op)
     with pytest.raises(TypeError):
         Zeros((4, 4))
     with pytest.raises(TypeError):

@@ -12,6 +12,7 @@ from tilefoundry.ir.core.op import Op, ParamDef, TypeContext, register_op
 from tilefoundry.ir.dims.arith import dim_add, dim_mul
 from tilefoundry.ir.dims.normal_form import dim_equal
 from tilefoundry.ir.dims.ops import Dim
+from tilefoundry.ir.hir.attributes import ints
 from tilefoundry.ir.hir.common import tensor_operand
 from tilefoundry.ir.hir.derive import known_placement
 from tilefoundry.ir.hir.fresh import fresh_strides
@@ -43,15 +44,23 @@ class Slice(Op):
 
     def __post_init__(self) -> None:
         sizes = window_sizes("slice", self.sizes)
-        strides = tuple(self.strides) or (1,) * len(sizes)
+        strides = ints("slice", "strides", self.strides) if self.strides != () else (1,) * len(sizes)
         if len(strides) != len(sizes) or not all(type(s) is int and s >= 1 for s in strides):
-            raise WrongValueError(f"slice: strides must be ints of at least 1, one for each size, got {self.strides!r}")
-        drop = tuple(sorted(self.drop))
+            raise WrongValueError(
+                f"slice: strides must be ints of at least 1, one for each size, got {self.strides!r}",
+                remedy="write one step for each axis, 1 or more",
+            )
+        drop = tuple(sorted(ints("slice", "drop", self.drop))) if self.drop != () else ()
         if not all(type(a) is int and 0 <= a < len(sizes) for a in drop) or len(set(drop)) != len(drop):
-            raise WrongTypeError(f"slice: drop must name distinct axes, got {self.drop!r}")
+            raise WrongTypeError(
+                f"slice: drop must name distinct axes, got {self.drop!r}", remedy="name each axis of size 1 once"
+            )
         for axis in drop:
             if sizes[axis] != 1:
-                raise WrongValueError(f"slice: axis {axis} of size {sizes[axis]} cannot be dropped, expected size 1")
+                raise WrongValueError(
+                    f"slice: axis {axis} of size {sizes[axis]} cannot be dropped, expected size 1",
+                    remedy="keep the axis, or take a window of size 1",
+                )
         object.__setattr__(self, "sizes", sizes)
         object.__setattr__(self, "strides", strides)
         object.__setattr__(self, "drop", drop)
@@ -66,7 +75,9 @@ class Slice(Op):
         """The sizes without dropped axes; a plain layout becomes a view with an offset."""
         t = tensor_operand(ctx, "x", x)
         if len(self.sizes) != t.rank:
-            ctx.error(f"{len(self.sizes)} sizes for {t.rank} axes, expected one for each")
+            ctx.error(
+                f"{len(self.sizes)} sizes for {t.rank} axes, expected one for each", "give one size for each axis"
+            )
         begin = window_starts(ctx, "starts", starts, t.rank)
         check_window(ctx, t, begin, self.sizes, self.strides, self.boundary)
         shape = tuple(self.sizes[axis] for axis in self.kept)

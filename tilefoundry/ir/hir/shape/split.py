@@ -33,7 +33,9 @@ class SplitParts(Op):
     def __post_init__(self) -> None:
         plain_int("split", "axis", self.axis)
         if plain_int("split", "num_splits", self.num_splits) < 1:
-            raise WrongValueError(f"split: num_splits must be at least 1, got {self.num_splits}")
+            raise WrongValueError(
+                f"split: num_splits must be at least 1, got {self.num_splits}", remedy="write 1 or more"
+            )
 
     def type_rule(self, ctx: TypeContext, x: Expr | int) -> TupleType:  # type: ignore[override]
         """The types of the parts."""

@@ -27,7 +27,8 @@ class Squeeze(Op):
     axis: int | tuple[int, ...]
 
     def __post_init__(self) -> None:
-        ints("squeeze", "axis", self.axis)
+        axis = ints("squeeze", "axis", self.axis)
+        object.__setattr__(self, "axis", self.axis if isinstance(self.axis, int) else axis)
 
     def type_rule(self, ctx: TypeContext, x: Expr | int) -> TensorType:  # type: ignore[override]
         """The shape without these axes; placement and Partial carried."""

@@ -38,7 +38,7 @@ class Stack(Op):
         dtype = common_dtype(ctx, tuple(zip(names, xs, strict=True)))
         for name, t in zip(names, types, strict=True):
             if t.rank != first.rank:
-                ctx.error(f"operands have equal rank, got {first} and {t}")
+                ctx.error(f"operands have equal rank, got {first} and {t}", "tf.unsqueeze the one of lower rank")
             for k in range(t.rank):
                 equal_extents(
                     ctx, f"the extents of '{names[0]}' and '{name}' along axis {k}", first.shape[k], t.shape[k]

@@ -26,7 +26,7 @@ class Transpose(Op):
 
     def __post_init__(self) -> None:
         if not isinstance(self.perm, (tuple, list)):
-            raise WrongTypeError(f"transpose: perm must be a tuple of ints, got {self.perm!r}")
+            raise WrongTypeError(f"transpose: perm must be a tuple of ints, got {self.perm!r}", remedy="write (1, 0)")
         object.__setattr__(self, "perm", tuple(self.perm))
 
     def type_rule(self, ctx: TypeContext, x: Expr | int) -> TensorType:  # type: ignore[override]
@@ -34,7 +34,7 @@ class Transpose(Op):
         t = tensor_operand(ctx, "x", x)
         perm = [normalize_axis(axis, t.rank) for axis in self.perm]
         if sorted(perm) != list(range(t.rank)):
-            ctx.error(f"perm {self.perm} is no permutation of the {t.rank} axes of {t}")
+            ctx.error(f"perm {self.perm} is no permutation of the {t.rank} axes of {t}", "name each axis once")
         shape = tuple(t.shape[axis] for axis in perm)
         return TensorType(shape, t.dtype, _permuted(ctx, t, perm), t.storage)
 

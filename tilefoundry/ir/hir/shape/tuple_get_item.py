@@ -21,13 +21,15 @@ class TupleGetItem(Op):
 
     def __post_init__(self) -> None:
         if isinstance(self.index, bool) or not isinstance(self.index, int):
-            raise WrongTypeError(f"tuple_get_item: index must be a plain int, got {self.index!r}")
+            raise WrongTypeError(
+                f"tuple_get_item: index must be a plain int, got {self.index!r}", remedy="write a number"
+            )
 
     def type_rule(self, ctx: TypeContext, t: Expr | int) -> Type:  # type: ignore[override]
         """The type of the field."""
         type_ = type_of(t)
         if not isinstance(type_, TupleType):
-            ctx.error(f"expected a tuple, got {type_}")
+            ctx.error(f"expected a tuple, got {type_}", "take fields of what returns several values")
         if not 0 <= self.index < len(type_.fields):
-            ctx.error(f"index {self.index} is out of range for a tuple of {len(type_.fields)}")
+            ctx.error(f"index {self.index} is out of range for a tuple of {len(type_.fields)}", "count from 0")
         return type_.fields[self.index]

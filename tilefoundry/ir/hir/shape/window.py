@@ -4,31 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tilefoundry.diagnostics import WrongTypeError, WrongValueError
+from tilefoundry.diagnostics import WrongValueError
 from tilefoundry.ir.core.expr import Expr, Tuple
 from tilefoundry.ir.core.op import TypeContext
-from tilefoundry.ir.dims.normal_form import normalize_dim
-from tilefoundry.ir.dims.ops import Dim, is_dim_operand
+from tilefoundry.ir.dims.ops import Dim
+from tilefoundry.ir.hir.attributes import extents
 from tilefoundry.ir.hir.common import index_scalar
 from tilefoundry.ir.types import TensorType
 
 
 def window_sizes(op: str, sizes: object) -> tuple[Dim, ...]:
     """Checked sizes, one per axis."""
-    if not isinstance(sizes, (tuple, list)) or not all(is_dim_operand(d) for d in sizes):
-        raise WrongTypeError(f"{op}: sizes must be a tuple of ints and dims, got {sizes!r}")
-    result = tuple(normalize_dim(d) for d in sizes)
+    result = extents(op, "sizes", sizes)
     if any(isinstance(d, int) and d < 0 for d in result):
-        raise WrongValueError(f"{op}: sizes must not be negative, got {sizes!r}")
+        raise WrongValueError(f"{op}: sizes must not be negative, got {sizes!r}", remedy="write 0 or more")
     return result
 
 
 def window_boundary(op: str, boundary: Sequence[str], rank: int, overhang: str) -> tuple[str, ...]:
     """Checked boundaries, one per axis: "error", or `overhang` where the window may lie partly outside."""
-    result = tuple(boundary) or ("error",) * rank
+    result = (tuple(boundary) if isinstance(boundary, (tuple, list)) else (boundary,)) or ("error",) * rank
     if len(result) != rank or any(b not in ("error", overhang) for b in result):
         raise WrongValueError(
-            f'{op}: boundary must hold "error" or "{overhang}" for each of {rank} axes, got {boundary!r}'
+            f'{op}: boundary must hold "error" or "{overhang}" for each of {rank} axes, got {boundary!r}',
+            remedy="leave it out for windows that lie inside",
         )
     return result
 
@@ -36,9 +35,11 @@ def window_boundary(op: str, boundary: Sequence[str], rank: int, overhang: str) 
 def window_starts(ctx: TypeContext, what: str, starts: Expr | int, rank: int) -> tuple[Expr | int, ...]:
     """The starts of a window: a Tuple of scalar integers, one per axis."""
     if not isinstance(starts, Tuple):
-        ctx.error(f"{what} must be a tuple of scalar indices, got {starts!r}")
+        ctx.error(f"{what} must be a tuple of scalar indices, got {starts!r}", "write one index for each axis")
     if len(starts.elements) != rank:
-        ctx.error(f"{len(starts.elements)} {what} for {rank} axes, expected one for each")
+        ctx.error(
+            f"{len(starts.elements)} {what} for {rank} axes, expected one for each", "write one index for each axis"
+        )
     for element in starts.elements:
         index_scalar(ctx, f"each of the {what}", element)
     return starts.elements
@@ -62,4 +63,7 @@ def check_window(
             continue
         stop = start + (size - 1) * stride + 1
         if boundary[axis] == "error" and stop > extent:
-            ctx.error(f"window [{start}, {stop}) exceeds axis {axis} of extent {extent}")
+            ctx.error(
+                f"window [{start}, {stop}) exceeds axis {axis} of extent {extent}",
+                "let the window end inside, or walk the axis with `for i in tile(extent, step)`",
+            )

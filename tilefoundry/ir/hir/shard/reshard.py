@@ -58,7 +58,9 @@ class Reshard(Op):
     def __post_init__(self) -> None:
         object.__setattr__(self, "storage", resolve_storage(self.storage))
         if self.layout is not None and not isinstance(self.layout, (Layout, ShardLayout)):
-            raise WrongTypeError(f"reshard: layout must be a Layout or ShardLayout, got {self.layout!r}")
+            raise WrongTypeError(
+                f"reshard: layout must be a Layout or ShardLayout, got {self.layout!r}", remedy="write (4 @ m.x, 64)"
+            )
 
     def type_rule(self, ctx: TypeContext, x: Expr | int) -> TensorType:  # type: ignore[override]
         """The operand's shape and dtype, with the layout's strides decided."""
@@ -81,7 +83,8 @@ class Reshard(Op):
             proven = isinstance(have, int) and isinstance(want, int)
             ctx.error(
                 f"layout {format_int_tuple(modes)} {'does not hold' if proven else 'cannot be proven to hold'} "
-                f"as many elements as {format_int_tuple(t.shape)}"
+                f"as many elements as {format_int_tuple(t.shape)}",
+                remedy="write entries whose product is the number of elements",
             )
         layout = (
             _sharded(ctx, t, self.layout, storage)
@@ -99,7 +102,8 @@ def _plain(ctx: TypeContext, t: TensorType, layout: Layout, storage: StorageKind
     if layout.strides is None:
         if not fits and (any(isinstance(e, tuple) for e in layout.shape) or group_modes(layout.shape, t.shape) is None):
             ctx.error(
-                f"layout {format_int_tuple(layout.shape)} does not factor the axes of {format_int_tuple(t.shape)}"
+                f"layout {format_int_tuple(layout.shape)} does not factor the axes of {format_int_tuple(t.shape)}",
+                remedy="factor each axis on its own, in order: (4 @ m.x, 2, 64) for (8, 64)",
             )
         return fresh_plain(t.shape, storage)
     if not fits:
@@ -144,4 +148,7 @@ def _check_partial(ctx: TypeContext, t: TensorType, target: ShardLayout) -> None
         held = source.attrs[axis] if source is not None and source.mesh == target.mesh else None
         if isinstance(attr, Partial) and held != attr:
             name = target.mesh.names[axis] if target.mesh.names else str(axis)
-            ctx.error(f"the value is not {attr} along mesh axis '{name}', so it cannot be placed as such")
+            ctx.error(
+                f"the value is not {attr} along mesh axis '{name}', so it cannot be placed as such",
+                remedy="place it without the state; an op makes partial values",
+            )

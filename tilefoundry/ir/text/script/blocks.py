@@ -6,6 +6,7 @@ is tracked here, so that a value that is still needed is moved to a name of its 
 
 from __future__ import annotations
 
+from tilefoundry.diagnostics import ExtractError
 from tilefoundry.ir.core.expr import Expr, Var
 from tilefoundry.ir.text.script.analysis import Analysis
 from tilefoundry.ir.text.script.names import GlobalNames
@@ -88,7 +89,14 @@ class LocalNames:
         return id(expr) in self._spellings
 
     def read(self, expr: Expr) -> str:
-        """The spelling of a value at one of the places where it is used."""
+        """The spelling of a value at one of the places where it is used.
+
+        Raises:
+            ExtractError: nothing has bound it.
+        """
+        if id(expr) not in self._spellings:
+            what = f"variable '{expr.name}'" if isinstance(expr, Var) else f"value {expr!r}"
+            raise ExtractError(f"the {what} is used where nothing has bound it", remedy="verify the program first")
         self.used(expr)
         return self._spellings[id(expr)]
 

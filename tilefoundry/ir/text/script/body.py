@@ -43,6 +43,7 @@ class BodyPrinter(Walk):
         assert function.body is not None
         self._name = function.name
         self._define = define
+        self._types = False
         self.root = function.body
         self.analysis = Analysis(function.body)
         self.names = LocalNames(names, self.analysis, {param.name for param in function.params})
@@ -57,8 +58,9 @@ class BodyPrinter(Walk):
             self.names.spell(param, param.name)
             self.names.hold(param.name, param)
 
-    def lines(self) -> list[str]:
-        """The statements, without indentation."""
+    def lines(self, types: bool = False) -> list[str]:
+        """The statements, without indentation; `types` adds a comment with the type of each assigned value."""
+        self._types = types
         root = self.root
         self.block((root,), self._bound)
         self._within(self.analysis.scopes)
@@ -118,12 +120,11 @@ class BodyPrinter(Walk):
 
     def assignment(self, expr: Expr) -> None:
         """``y = ...``; what has no author's name is kept in a tuple, which gives it none."""
-        if isinstance(expr, Var):
-            raise ExtractError(f"the variable '{expr.name}' is used and bound nowhere", remedy="make it a parameter")
         assert isinstance(expr, Call)
-        targets = self._targets(expr)
-        if not self._has_place(scopes_of(expr)):
-            self._apart([expr] if targets is None else [t for t in targets if t is not None])
+        name, targets = binding_name(expr), self._targets(expr)
+        parts = [t for t in targets or () if t is not None]
+        if any(map(self._is_taken, (expr, *parts))) or not self._has_place(scopes_of(expr)):
+            self._apart(parts or [expr])  # a tuple whose parts are all taken is not read otherwise
             return
         self._within(scopes_of(expr))
         where, others = "", []
@@ -135,17 +136,13 @@ class BodyPrinter(Walk):
                     pass
                 case _:
                     others.append(type(note).__name__)
-        name = binding_name(expr)
         if others or (where and name is None):
             what = ", ".join(others) or "a schedule constraint on a value without name"
             raise ExtractError(f"{what} has no spelling in a script", remedy="remove the record before printing")
         text = self.text.call(expr)[0]
         if name is not None:
-            if self.names.is_loop_variable(authored(name, "a value")):
-                self._apart([expr])
-                return
-            self.names.make_way(name)
-            self.names.line(f"{name}{where} = {text}")
+            self.names.make_way(authored(name, "a value"))
+            self.names.line(f"{name}{where} = {text}{f'  # {expr.type}' if self._types else ''}")
             self.names.spell(expr, name)
             self.names.hold(name, expr)
             text = name
@@ -153,11 +150,17 @@ class BodyPrinter(Walk):
             for _ in self.analysis.parts[id(expr)]:
                 self.names.used(expr)
             self._unpack(targets, text)
+            self.names.spell(expr, text if name is not None else "")  # printed, and not read otherwise
             return
         if name is None:
             kept = self.names.fresh("value")
             self.names.line(f"{kept} = ({text},)")
             self.names.spell(expr, f"{kept}[0]")
+
+    def _is_taken(self, value: Expr) -> bool:
+        """Whether the name of a value cannot be assigned here, since a loop around runs over it."""
+        name = binding_name(value)
+        return name is not None and self.names.is_loop_variable(name)
 
     def _targets(self, source: Call) -> list[Call | None] | None:
         """What the parts of a tuple are assigned to, if they are all unpacked at once and nothing else is done."""
@@ -189,8 +192,10 @@ class BodyPrinter(Walk):
         )
         self._define(part.function)
         for result in results:
-            if isinstance(result, Call) and isinstance(result.target, TupleGetItem) and len(results) > 1:
-                self.names.spell(result.args[0], "")  # type: ignore[arg-type]  # a tuple, which is taken apart there
+            if isinstance(result, Call) and isinstance(result.target, TupleGetItem):
+                (source,) = result.args
+                if isinstance(source, Expr) and not self.names.is_known(source):
+                    self.names.spell(source, "")  # it is taken apart there, and not read here
         for value in part.uses:
             self.names.used(value)
         arguments = [self.text.number(e) if is_index_value(e) else self.names.spelling(e) for e in part.inputs]
@@ -233,7 +238,9 @@ class BodyPrinter(Walk):
     def loop(self, loop: GridRegionExpr, bound: frozenset[Var], free: FreeVars) -> None:
         """A ``for`` statement; its carries are the names that it assigns."""
         variable, names = loop.induction_var, self._carry_names(loop)
-        if not self._has_place(scopes_of(loop)) or variable.name in self.names.holders:
+        nameless = any(_is_nameless(init) for init in loop.init_args)  # as a parameter of a part, it has a name
+        taken = variable.name in self.names.holders or any(map(self.names.is_loop_variable, names))
+        if nameless or taken or not self._has_place(scopes_of(loop)):
             self._apart([result for result in self._results(loop) if result is not None])
             return
         self._within(scopes_of(loop))
@@ -267,7 +274,12 @@ class BodyPrinter(Walk):
         for name, var, init, value, result in zip(
             names, loop.carried_args, loop.init_args, loop.yield_values, results, strict=True
         ):
-            if any(isinstance(v, (Constant, Tuple)) or _is_nameless(v) for v in (init, value)) or value is var:
+            if (
+                isinstance(init, (Constant, Tuple))
+                or isinstance(value, (Constant, Tuple))
+                or _is_nameless(value)
+                or value is var
+            ):
                 raise ExtractError(f"the carry '{name}' of {what} starts or goes on as a value that no name holds")
             if result is not None and (binding_name(result) != name or scopes_of(result) != scopes_of(loop)):
                 raise ExtractError(f"the result of {what} is not named '{name}', as its carry is")

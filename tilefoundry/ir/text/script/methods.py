@@ -1,40 +1,46 @@
-"""Plain Python methods of a Module: their own source, and what it needs to be imported again."""
+"""Plain Python methods of a Module: their own source, and the values that it reads from around."""
 
 from __future__ import annotations
 
 import ast
 import builtins
+import dataclasses
 import dis
 import inspect
+import math
 import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from enum import Enum
 from types import CodeType, FunctionType, ModuleType
 
 from tilefoundry.diagnostics import ExtractError
+from tilefoundry.ir.text.script.names import GlobalNames
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Method:
-    """The source of one method, and the global names that it reads.
+    """The source of one method, and what it reads.
 
     Attributes:
-        imports: for each global, its name here, its module, and its name there (empty for the module itself).
+        globals: the names of the module that it reads, and their values.
+        captured: the names of the functions around it that it reads, and their values.
     """
 
     lines: tuple[str, ...]
-    imports: tuple[tuple[str, str, str], ...]
+    globals: tuple[tuple[str, object], ...]
+    captured: tuple[tuple[str, object], ...]
 
 
 def method_source(module: str, name: str, method: Callable[..., object]) -> Method:
     """The source of a method of the Module `module`.
 
     Raises:
-        ExtractError: it has no source, or needs a value that cannot be imported.
+        ExtractError: it has no source, or reads a name that has no value.
     """
     what = f"method '{name}' of module '{module}'"
-    if not isinstance(method, FunctionType) or method.__code__.co_freevars:
-        raise ExtractError(f"{what} is no plain function without a closure", remedy="define it with 'def' in the class")
+    if not isinstance(method, FunctionType):
+        raise ExtractError(f"{what} is no plain function", remedy="define it with 'def' in the class")
     try:
         text = textwrap.dedent(inspect.getsource(method))
         tree = ast.parse(text)
@@ -43,13 +49,19 @@ def method_source(module: str, name: str, method: Callable[..., object]) -> Meth
     definition = tree.body[0]
     if not isinstance(definition, ast.FunctionDef) or definition.name != name or definition.decorator_list:
         raise ExtractError(f"{what} is not defined as 'def {name}' without decorators", remedy="define it so")
-    imports: list[tuple[str, str, str]] = []
+    found: list[tuple[str, object]] = []
     for used in sorted({*_globals_of(method.__code__), *_names_at_definition(definition)}):
         if used in method.__globals__:
-            imports.append((used, *_import_of(what, used, method.__globals__[used])))
+            found.append((used, method.__globals__[used]))
         elif not hasattr(builtins, used):
             raise ExtractError(f"{what} uses '{used}', which is defined nowhere", remedy="define it in its file")
-    return Method(tuple(text.rstrip().splitlines()), tuple(imports))
+    captured: list[tuple[str, object]] = []
+    for used, cell in zip(method.__code__.co_freevars, method.__closure__ or (), strict=True):
+        try:
+            captured.append((used, cell.cell_contents))
+        except ValueError:
+            raise ExtractError(f"{what} captures '{used}', which has no value", remedy="assign it") from None
+    return Method(tuple(text.rstrip().splitlines()), tuple(found), tuple(captured))
 
 
 def _globals_of(code: CodeType) -> Iterator[str]:
@@ -70,13 +82,58 @@ def _names_at_definition(definition: ast.FunctionDef) -> Iterator[str]:
                 yield node.id
 
 
-def _import_of(what: str, name: str, value: object) -> tuple[str, str]:
+def global_line(names: GlobalNames, what: str, name: str, value: object) -> str:
+    """The line that binds a global name to its value.
+
+    Raises:
+        ExtractError: the value cannot be imported or written.
+    """
     if isinstance(value, ModuleType):
-        return value.__name__, ""
-    home, qualname = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
-    if isinstance(value, (type, FunctionType)) and home not in (None, "__main__") and "." not in str(qualname):
-        return str(home), str(qualname)
+        return f"import {value.__name__}" if value.__name__ == name else f"import {value.__name__} as {name}"
+    home = _home(value)
+    if home is not None:
+        exported = home[1] if home[1] == name else f"{home[1]} as {name}"
+        return f"from {home[0]} import {exported}"
+    return f"{name} = {value_text(names, f'{what}, global {name!r}', value)}"
+
+
+def _home(value: object) -> tuple[str, str] | None:
+    """The module and the name by which a class or function can be imported."""
+    if not isinstance(value, (type, FunctionType)) or "." in value.__qualname__ or value.__module__ == "__main__":
+        return None
+    return value.__module__, value.__qualname__
+
+
+def value_text(names: GlobalNames, what: str, value: object) -> str:
+    """A Python value as an expression: numbers, strings, containers, enumerations, dataclasses, what can be imported.
+
+    Raises:
+        ExtractError: it is nothing of this.
+    """
+    home = _home(value)
+    if home is not None:
+        return names.imported(*home)
+    match value:
+        case float() if not math.isfinite(value):
+            return f"{names.builtin('float')}({str(value)!r})"
+        case Enum() if (kind := _home(type(value))) is not None:
+            return f"{names.imported(*kind)}.{value.name}"
+        case None | bool() | int() | float() | str() | bytes():
+            return repr(value)
+        case tuple():
+            parts = [value_text(names, what, v) for v in value]
+            return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+        case list():
+            return f"[{', '.join(value_text(names, what, v) for v in value)}]"
+        case dict():
+            pairs = (f"{value_text(names, what, k)}: {value_text(names, what, v)}" for k, v in value.items())
+            return f"{{{', '.join(pairs)}}}"
+    made = _home(type(value))
+    if dataclasses.is_dataclass(value) and made is not None:
+        fields = [(f.name, getattr(value, f.name)) for f in dataclasses.fields(value) if f.init]
+        given = ", ".join(f"{name}={value_text(names, what, v)}" for name, v in fields)
+        return f"{names.imported(*made)}({given})"
     raise ExtractError(
-        f"{what} uses the global '{name}', which cannot be imported",
-        remedy="pass it as an argument, or define it in a module of its own",
+        f"{what} uses {value!r}, which can neither be imported nor written",
+        remedy="pass it as an argument, or define it at the top of a module",
     )

@@ -50,6 +50,7 @@ class GlobalNames:
     def __init__(self, reserved: set[str]) -> None:
         self.taken = set(reserved)
         self._locals: set[str] = set()  # taken by local names, which several functions may use
+        self._required: dict[str, str] = {}  # lines at the top, by the name that each binds
         self._imported: dict[tuple[str, str], str] = {}
         self._definitions: dict[str, str] = {}  # by expression
 
@@ -88,31 +89,32 @@ class GlobalNames:
             self._definitions[text] = fresh(base, self.taken)
         return self._definitions[text]
 
-    def require(self, module: str, name: str, spelling: str) -> None:
-        """Imports a name under exactly this spelling, which is reserved already. An empty `name` is the module."""
-        known = self._imported.setdefault((module, name), spelling)
-        if known != spelling:
-            self._imported[module, f"{name} as {spelling}" if name else f" as {spelling}"] = spelling
+    def require(self, name: str, line: str) -> None:
+        """Lets a line at the top bind exactly this name, which is reserved already.
+
+        Raises:
+            ExtractError: another line binds it.
+        """
+        if self._required.setdefault(name, line) != line:
+            raise ExtractError(f"two methods read different globals called '{name}'", remedy="rename one of them")
 
     @property
     def header(self) -> list[str]:
         """The lines at the top: imports, then definitions."""
-        plain = sorted(_plain_import(module, name, s) for (module, name), s in self._imported.items() if not name)
+        required = sorted(self._required.values(), key=lambda line: (not line.startswith("import "), line))
+        plain = [line for line in required if line.startswith(("import ", "from "))]
+        values = [line for line in self._required.values() if line not in plain]
         by_module: dict[str, list[str]] = {}
         for (module, name), spelling in self._imported.items():
-            if name:
-                by_module.setdefault(module, []).append(name if name == spelling else f"{name} as {spelling}")
+            by_module.setdefault(module, []).append(name if name == spelling else f"{name} as {spelling}")
         imports = [line for module in sorted(by_module) for line in _from_import(module, sorted(by_module[module]))]
         return [
             "from __future__ import annotations", "",
             *plain, *([""] if plain else []),
-            *imports, *([""] if self._definitions else []),
+            *imports, *([""] if self._definitions or values else []),
+            *values,
             *(f"{name} = {text}" for text, name in self._definitions.items()),
         ]  # fmt: skip
-
-
-def _plain_import(module: str, name: str, spelling: str) -> str:
-    return f"import {module}" if module == spelling else f"import {module} as {spelling}"
 
 
 def _from_import(module: str, names: list[str]) -> list[str]:

@@ -13,10 +13,11 @@ from tilefoundry.ir.hir.grid_region import GridRegionExpr
 from tilefoundry.ir.shard import Topology
 from tilefoundry.ir.structure import structurally_equal
 from tilefoundry.ir.text.module import canonical_module_text
+from tilefoundry.ir.text.script.analysis import scopes_of
 from tilefoundry.ir.text.script.blocks import INDENT
 from tilefoundry.ir.text.script.body import BodyPrinter
 from tilefoundry.ir.text.script.kernels import KernelPrinter
-from tilefoundry.ir.text.script.methods import Method, method_source
+from tilefoundry.ir.text.script.methods import Method, global_line, method_source, value_text
 from tilefoundry.ir.text.script.names import GlobalNames, authored, fresh, is_name
 from tilefoundry.ir.text.script.values import HeaderValues, ScriptValues, quoted
 from tilefoundry.ir.text.walk import notes_of
@@ -33,9 +34,11 @@ class ScriptPrinter:
 
     Args:
         reserved: every name that authors gave to anything; see `authored_names`.
+        types: a comment says the type of each assigned value.
     """
 
-    def __init__(self, reserved: set[str]) -> None:
+    def __init__(self, reserved: set[str], types: bool = False) -> None:
+        self._types = types
         self.names = GlobalNames(reserved)
         self._header = HeaderValues(self.names, (), lambda expr: str(expr))
         self._body: list[str] = []
@@ -62,6 +65,11 @@ class ScriptPrinter:
         members: list[str] = []
         spellings = self._children(module, members)
         levels = module.effective_topologies() if root else module.topologies or ()
+        if not root and module.topologies is None and any(map(_opens_mesh, module.functions)):
+            raise ExtractError(  # @module checks levels when the child is made, before it has an owner
+                f"child '{module.name}' opens meshes on levels that it has from its owner",
+                remedy="declare topologies on it, too",
+            )
         for definition in module.functions:
             if isinstance(definition, PrimFunction):
                 members += self._kernel_member(module, definition, levels)
@@ -73,13 +81,14 @@ class ScriptPrinter:
                     remedy="use functions and kernels",
                 )
         for method_name, method in module.methods.items():
-            members += ["", *self._method(method_source(module.name, method_name, method))]
+            members += ["", *self._method(module, method_name, method_source(module.name, method_name, method))]
         while members and not members[0]:
             del members[0]
         if not members:
             raise ExtractError(f"module '{module.name}' is empty", remedy="give it a function")
         arguments = self._arguments(module, root)
-        self._body += ["", "", f"@{self.names.imported('tilefoundry', 'module')}({', '.join(arguments)})"]
+        decorator = f"@{self.names.imported('tilefoundry', 'module')}"
+        self._body += ["", "", f"{decorator}({', '.join(arguments)})" if arguments else decorator]
         self._body += [f"class {name}:", *(INDENT + line if line else "" for line in members)]
         return name
 
@@ -122,10 +131,19 @@ class ScriptPrinter:
             arguments.append(f"topologies=({listed}{',' if len(levels) == 1 else ''})")
         return arguments
 
-    def _method(self, method: Method) -> list[str]:
-        for spelling, home, name in method.imports:
-            self.names.require(home, name, spelling)
-        return list(method.lines)
+    def _method(self, module: Module, name: str, method: Method) -> list[str]:
+        """A method as it was written; one with a closure is made by a function that captures the same values."""
+        what = f"method '{name}' of module '{module.name}'"
+        for spelling, value in method.globals:
+            self.names.require(spelling, global_line(self.names, what, spelling, value))
+        if not method.captured:
+            return list(method.lines)
+        make = fresh(f"make_{name}", self.names.taken)
+        captured = ", ".join(variable for variable, _ in method.captured)
+        self._body += ["", "", f"def {make}({captured}):", *(INDENT + line for line in method.lines)]
+        self._body += ["", f"{INDENT}return {name}"]
+        values = ", ".join(value_text(self.names, what, value) for _, value in method.captured)
+        return [f"{name} = {make}({values})"]
 
     # -- kernels
 
@@ -176,7 +194,10 @@ class ScriptPrinter:
     def function(self, function: Function) -> None:
         """Prints a function that is in no class."""
         self._body += ["", ""]
-        self._body += [f"@{self.names.imported('tilefoundry', 'func')}", *self._definition(function, function.name, ())]
+        self._body += [
+            f"@{self.names.imported('tilefoundry', 'func')}",
+            *self._definition(function, authored(function.name, "a function"), ()),
+        ]
 
     def _part(self, function: Function) -> None:
         lines = self._definition(function, function.name, ())
@@ -215,8 +236,17 @@ class ScriptPrinter:
         if function.body is None:
             body = ["pass"]
         else:
-            body = BodyPrinter(function, self.names, levels, lambda child: _child(children, child), self._part).lines()
+            printer = BodyPrinter(function, self.names, levels, lambda child: _child(children, child), self._part)
+            body = printer.lines(self._types)
         return [*head, *(INDENT + line for line in body)]
+
+
+def _opens_mesh(definition: object) -> bool:
+    """Whether a function places anything, and so needs levels."""
+    if not isinstance(definition, Function):
+        return False
+    parts = (definition, *definition.variants, *(converter for _, converter in definition.converters))
+    return any(scopes_of(e) for part in parts if part.body is not None for e in post_order(part.body))
 
 
 def _callees(kernel: PrimFunction) -> Iterator[PrimFunction]:
@@ -271,7 +301,7 @@ def _names_in(root: object) -> Iterator[str]:
             yield from _names_in(definition)
         for name, method in root.methods.items():
             yield name
-            yield from (used for used, _, _ in method_source(root.name, name, method).imports)
+            yield from (used for used, _ in method_source(root.name, name, method).globals)
     if isinstance(root, Function):
         label = find_metadata(root.metadata, BindingMetadata)
         yield from (root.name, *((label.name,) if label is not None else ()), *(p.name for p in root.params))

@@ -236,12 +236,12 @@ class ScriptValues(ValuePrinter):
         Raises:
             ExtractError: the annotation would mean another type.
         """
+        if isinstance(type_, TupleType) and type_.fields and all(isinstance(f, TensorType) for f in type_.fields):
+            return f"{self.names.builtin('tuple')}[{', '.join(map(self.type, type_.fields))}]"
         return self.annotation(type_, "Tensor")
 
     def annotation(self, type_: Type, marker: str) -> str:
-        """A type with `marker` for ``Tensor``: a weight's is ``ConstTensor``."""
-        if isinstance(type_, TupleType) and type_.fields and all(isinstance(f, TensorType) for f in type_.fields):
-            return f"{self.names.builtin('tuple')}[{', '.join(map(self.type, type_.fields))}]"
+        """The type of a parameter, with `marker` for ``Tensor``: a weight's is ``ConstTensor``."""
         if not isinstance(type_, TensorType):
             raise ExtractError(f"the type {type_} has no spelling in an annotation", remedy="use tensors")
         layout = type_.layout

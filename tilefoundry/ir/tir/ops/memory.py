@@ -6,11 +6,19 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from tilefoundry.diagnostics import WrongTypeError, WrongValueError
-from tilefoundry.ir.core.expr import Expr, Var
+from tilefoundry.ir.core.expr import Constant, Expr, Var
 from tilefoundry.ir.core.op import ParamDef, TypeContext, register_op
 from tilefoundry.ir.core.pattern import ScalarPat
 from tilefoundry.ir.dims.ops import is_dim_operand
-from tilefoundry.ir.shard import Layout, ShardLayout, per_unit_strides, row_major, shared_strides, with_strides
+from tilefoundry.ir.shard import (
+    Layout,
+    ShardLayout,
+    flat_modes,
+    per_unit_strides,
+    row_major,
+    shared_strides,
+    with_strides,
+)
 from tilefoundry.ir.shard.layout import flatten
 from tilefoundry.ir.tir.ops.base import ValueOp
 from tilefoundry.ir.tir.ops.rules import index, tensor
@@ -140,7 +148,44 @@ class TensorView(ValueOp):
             ctx.error(
                 f"the memory holds {type_.dtype}, and the view is of {dtype}", "convert elements with T.cast(src, dst)"
             )
-        return TensorType(shape, dtype, materialised(self.layout, shape, type_.storage), type_.storage)
+        view = TensorType(shape, dtype, materialised(self.layout, shape, type_.storage), type_.storage)
+        if isinstance(type_, TensorType) and not span:
+            _check_reach(ctx, type_, coords, view)
+        return view
+
+
+def _check_reach(ctx: TypeContext, memory: TensorType, coords: tuple[Expr | int, ...], view: TensorType) -> None:
+    """Refuses a view of which it is known that it leaves its memory. Registers are each instance's own: not checked."""
+    held, seen = _reach(memory.layout, memory.shape), _reach(view.layout, view.shape)
+    if held is None or seen is None or memory.storage is StorageKind.RMEM:
+        return
+    start = 0
+    layout = memory.layout if isinstance(memory.layout, Layout) else row_major(memory.shape)
+    for coord, (_, stride) in zip(coords, flat_modes(layout), strict=False):
+        at = coord.value if isinstance(coord, Constant) else coord
+        if not isinstance(at, int) or not isinstance(stride, int):
+            at = stride = 0  # not known before the kernel runs: as if it were the first
+        start += at * stride
+    if start < 0 or start + seen > held:
+        ctx.error(
+            f"the view reaches element {start + seen - 1} of memory that holds {held}"
+            if start >= 0
+            else f"the view starts {-start} elements before its memory",
+            "let the coordinates and strides of the view stay inside",
+        )
+
+
+def _reach(layout: AnyLayout | None, shape: tuple[ShapeDim, ...]) -> int | None:
+    """The number of elements from the first to the last one; None where it is not known or the layout is composed."""
+    plain = layout.layout if isinstance(layout, ShardLayout) else row_major(shape) if layout is None else layout
+    if not isinstance(plain, Layout) or plain.strides is None:
+        return None
+    last = 0
+    for extent, stride in flat_modes(plain):
+        if not isinstance(extent, int) or not isinstance(stride, int) or extent < 1:
+            return None
+        last += (extent - 1) * stride
+    return last + 1
 
 
 def materialised(layout: AnyLayout | None, shape: tuple[ShapeDim, ...], storage: StorageKind) -> AnyLayout:

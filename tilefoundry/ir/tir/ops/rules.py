@@ -5,7 +5,6 @@ from __future__ import annotations
 from tilefoundry.ir.core.expr import Constant, Expr, Var, type_of
 from tilefoundry.ir.core.op import TypeContext
 from tilefoundry.ir.core.type import IntLiteralType
-from tilefoundry.ir.dims.arith import dim_product
 from tilefoundry.ir.dims.normal_form import dim_equal
 from tilefoundry.ir.shard import ShardLayout, format_int_tuple, shard_layout_local_shape
 from tilefoundry.ir.types import DType, FloatDType, ShapeDim, StorageKind, TensorType
@@ -24,8 +23,11 @@ def tensor(ctx: TypeContext, name: str, operand: Expr | int) -> TensorType:
 def written(ctx: TypeContext, name: str, operand: Expr | int) -> TensorType:
     """The type of a destination."""
     type_ = tensor(ctx, name, operand)
-    if type_.storage is StorageKind.UMAT:
-        ctx.error(f"'{name}' is the scalar '{_described(operand)}', which cannot be written", "allocate a tensor")
+    if type_.storage is StorageKind.UMAT or (not type_.shape and type_.storage is StorageKind.GMEM):
+        ctx.error(
+            f"'{name}' is {_described(operand)}, a scalar passed by value, which cannot be written",
+            'allocate one: T.alloc_tensor(Tensor[(), "i32", "rmem"])',
+        )
     return type_
 
 
@@ -54,13 +56,14 @@ def local_shape(type_: TensorType) -> tuple[ShapeDim, ...]:
 
 
 def same_part(ctx: TypeContext, first: str, a: TensorType, second: str, b: TensorType) -> None:
-    """Refuses tensors of which an instance holds parts of different size.
+    """Refuses tensors of which an instance holds parts of different shapes; extents of 1 make no difference.
 
     Between a sharded tensor and a whole one each instance takes its part of the whole, so their shapes must agree.
     """
     mixed = isinstance(a.layout, ShardLayout) != isinstance(b.layout, ShardLayout)
     ours, theirs = (a.shape, b.shape) if mixed else (local_shape(a), local_shape(b))
-    if not dim_equal(dim_product(ours), dim_product(theirs)):
+    lefts, rights = ([e for e in extents if e != 1] for extents in (ours, theirs))
+    if len(lefts) != len(rights) or not all(map(dim_equal, lefts, rights)):
         ctx.error(
             f"'{first}' holds {format_int_tuple(ours)} and '{second}' {format_int_tuple(theirs)}"
             + ("" if mixed else " elements in each instance"),

@@ -1,4 +1,4 @@
-"""ArgMax and ArgMin: the least index among the elements that equal the extremum."""
+"""Where elements are along an axis that each unit holds whole: what ArgMax, ArgMin and TopK share."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from tilefoundry.ir.core.expr import Call, Expr
 from tilefoundry.ir.hir import Arange, BinaryKind, Reduce, ReduceKind, Reshape, Reshard
 from tilefoundry.ir.hir.common import normalize_axis
 from tilefoundry.ir.shard import Broadcast, Layout, ShardLayout
-from tilefoundry.ir.types import TensorType, make_tensor_type
+from tilefoundry.ir.types import ShapeDim, TensorType, make_tensor_type
 from tilefoundry.passes.lower.context import tensor_type
 from tilefoundry.passes.lower.expansion import Primitives, operand
 
@@ -20,15 +20,19 @@ def first_extremum(p: Primitives, call: Call, kind: ReduceKind, axis: int) -> Ex
     is_best = p.binary(BinaryKind.EQ, x, best)
     if t.dtype.is_float:
         is_best = p.binary(BinaryKind.OR, is_best, p.binary(BinaryKind.NE, x, x))
-    extent = t.shape[axis]
-    place = p.where(is_best, _positions(p, t, axis), p.number(extent) if isinstance(extent, int) else extent)
-    return p.call(Reduce((axis,), False, ReduceKind.MIN), place)
+    return first_place(p, t, axis, is_best, keepdim=False)
 
 
-def _positions(p: Primitives, t: TensorType, axis: int) -> Expr:
-    """0, 1, 2, ... along the axis, whole on every unit that holds a part of `t`."""
-    shape = tuple(extent if k == axis else 1 for k, extent in enumerate(t.shape))
-    ramp = p.call(Reshape(shape), p.call(Arange(make_tensor_type((t.shape[axis],), "i64"))))
+def first_place(p: Primitives, t: TensorType, axis: int, holds: Expr, *, keepdim: bool) -> Expr:
+    """The least index along an axis of `t` where the condition holds; the extent of the axis where it never does."""
+    place = p.where(holds, positions(p, t, axis, t.shape[axis]), t.shape[axis])
+    return p.call(Reduce((axis,), keepdim, ReduceKind.MIN), place)
+
+
+def positions(p: Primitives, t: TensorType, axis: int, extent: ShapeDim) -> Expr:
+    """0, 1, 2, ... up to an extent along an axis, whole on every unit that holds a part of `t`."""
+    shape = tuple(extent if k == axis else 1 for k in range(t.rank))
+    ramp = p.call(Reshape(shape), p.call(Arange(make_tensor_type((extent,), "i64"))))
     if not isinstance(t.layout, ShardLayout):
         return p.call(Reshard(Layout(shape), t.storage), ramp)
     mesh = t.layout.mesh

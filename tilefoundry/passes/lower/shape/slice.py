@@ -9,6 +9,7 @@ from tilefoundry.ir.hir import GridRegionExpr, Slice
 from tilefoundry.ir.types import ShapeDim, StorageKind
 from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.registry import lowers
+from tilefoundry.passes.lower.shard.mesh_coordinate import coordinates_in, is_of_one_cta
 from tilefoundry.passes.lower.values import Value, Window
 
 
@@ -29,6 +30,13 @@ def lower_slice(ctx: Lowering, call: Call) -> Value:
         ctx.refuse(call, f"a window has unit steps, got {op.strides}", remedy="gather the elements with a loop")
     new_starts, sizes, drop = list(window.starts), list(window.sizes), list(window.drop)
     for axis, start, size, k in zip(window.kept, starts.elements, op.sizes, range(len(op.sizes)), strict=True):
+        for coordinate in coordinates_in(start):
+            if not is_of_one_cta(coordinate):
+                ctx.refuse(
+                    call,
+                    f"the window starts at the coordinate along '{coordinate.name}': each thread would take its own",
+                    remedy="split the axis over the threads: tf.reshard(x, <extent @ mesh.axis>, 'rmem')",
+                )
         if op.boundary[k] == "error" and not stays_inside(ctx, start, size, window.sizes[axis]):
             # a load has one rule for what lies beyond the extent (zero), which is not what this slice asks for
             ctx.refuse(
@@ -52,14 +60,16 @@ def stays_inside(ctx: Lowering, start: Expr | int, size: ShapeDim, extent: Shape
 
 
 def _bound(ctx: Lowering, dim: ShapeDim, *, greatest: bool) -> ShapeDim:
-    """The greatest (or least) value of ``dim``, where it is linear in the variables of the loops around it."""
+    """The greatest (or least) value of ``dim``, where it is linear in coordinates and loop variables."""
     for atom in dim_atoms(dim):
         loop = ctx.loops.get(id(atom))
-        if loop is None:
+        axes = coordinates_in(atom)
+        if loop is None and not axes:
             continue
         growth = dim_sub(substitute_dim(dim, {atom: dim_add(atom, 1)}), dim)
         if isinstance(growth, int):
-            value = _last(loop) if (growth >= 0) == greatest else loop.start
+            first, last = (loop.start, _last(loop)) if loop is not None else (0, dim_sub(axes[0].extent, 1))
+            value = last if (growth >= 0) == greatest else first
             return _bound(ctx, substitute_dim(dim, {atom: value}), greatest=greatest)
     return dim
 

@@ -1,4 +1,4 @@
-"""TupleGetItem: one of the values that a loop carries, or one part of a tensor."""
+"""TupleGetItem: one of the values that a loop carries or an op has, or one part of a tensor."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tilefoundry.ir.hir import GridRegionExpr, SplitParts, TupleGetItem
 from tilefoundry.passes.lower.context import Lowering
 from tilefoundry.passes.lower.registry import lowers
 from tilefoundry.passes.lower.shape.split import lower_part
-from tilefoundry.passes.lower.values import Value
+from tilefoundry.passes.lower.values import Parts, Value
 
 
 @lowers(TupleGetItem)
@@ -21,4 +21,6 @@ def lower_tuple_get_item(ctx: Lowering, call: Call) -> Value:
             return lower_part(ctx, source, call.target.index)
         case Tuple(elements=elements):
             return ctx.lower(elements[call.target.index])  # type: ignore[arg-type]  # tensors: not ints
+        case Call() if isinstance(parts := ctx.lower(source), Parts):
+            return parts.values[call.target.index]
     ctx.refuse(call, "expected the values that a loop carries, or the parts of a tensor")

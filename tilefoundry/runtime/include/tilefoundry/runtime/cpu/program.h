@@ -43,6 +43,9 @@ inline T shuffle_xor(T value, int distance, unsigned /*members: the CTA knows it
 
 inline void publish_shared() {}
 
+/// Stops the launch with an error.
+[[noreturn]] inline void abort_launch(char const* message) { throw std::runtime_error(message); }
+
 inline void integer_division_by_zero() { throw std::domain_error("integer division by zero"); }
 
 inline float max_nan(float a, float b) { return a != a ? a : b != b ? b : a < b ? b : a; }

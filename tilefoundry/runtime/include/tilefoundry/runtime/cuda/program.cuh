@@ -5,6 +5,7 @@
 #include <tilefoundry/runtime/core/config.h>
 
 #include <cstdint>
+#include <cstdio>
 
 namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
@@ -42,6 +43,14 @@ TILEFOUNDRY_DEVICE void named_barrier(int id, int count) {
 template <class T>
 TILEFOUNDRY_DEVICE T shuffle_xor(T value, int distance, unsigned members) {
   return __shfl_xor_sync(members, value, distance);
+}
+
+/// Stops the launch: the message is printed, and whoever waits for the launch is told of a trap.
+TILEFOUNDRY_DEVICE void abort_launch([[maybe_unused]] char const* message) {
+#if defined(__CUDA_ARCH__)
+  printf("%s\n", message);
+  __trap();
+#endif
 }
 
 /// Integer division by zero has no defined result on a GPU, as in torch.

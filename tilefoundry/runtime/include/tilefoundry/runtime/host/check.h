@@ -132,12 +132,17 @@ class Checker {
     } else if (want.kind == Extent::Kind::variable) {
       const DimVar& var = entry_.dims[want.value];
       int64_t& value = dims_[want.value];
-      if (value != kUnbound && value != got) inconsistent(i, k, want.value);
-      if (got < var.lo || got >= var.hi) {
+      const int64_t solved = (got - want.offset) / want.scale;
+      if (solved * want.scale + want.offset != got) {
+        fail(kArgumentValueError, i, "has extent ", got, " on axis ", k, ", expected ", want.scale, " * '",
+             var.name, "' + ", want.offset);
+      }
+      if (value != kUnbound && value != solved) inconsistent(i, k, want.value);
+      if (solved < var.lo || solved >= var.hi) {
         fail(kArgumentValueError, i, "has extent ", got, " on axis ", k, ", outside of '", var.name, "' in [",
              var.lo, ", ", var.hi, ")");
       }
-      value = got;
+      value = solved;
     }
   }
 
@@ -193,7 +198,7 @@ class Checker {
 
   int64_t resolve(const Extent& e) const {
     if (e.kind == Extent::Kind::fixed) return e.value;
-    return e.kind == Extent::Kind::variable ? dims_[e.value] : derived_[e.value];
+    return e.kind == Extent::Kind::variable ? dims_[e.value] * e.scale + e.offset : derived_[e.value];
   }
 
   void scalar(int i, Fetch fetch) {

@@ -17,16 +17,20 @@ struct DimVar {
   int64_t hi;
 };
 
-/// An extent or a stride: a number, a dimension variable, or the n-th value that the entry's `derive`
-/// computes.
+/// An extent or a stride: a number, `scale * v + offset` of a dimension variable v, or the n-th value that
+/// the entry's `derive` computes.
 struct Extent {
   enum class Kind : uint8_t { fixed, variable, derived };
   Kind kind;
   int64_t value;  // the number, or an index
+  int64_t scale = 1;
+  int64_t offset = 0;
 };
 
 constexpr Extent fixed(int64_t value) { return {Extent::Kind::fixed, value}; }
-constexpr Extent variable(int64_t index) { return {Extent::Kind::variable, index}; }
+constexpr Extent variable(int64_t index, int64_t scale = 1, int64_t offset = 0) {
+  return {Extent::Kind::variable, index, scale, offset};
+}
 constexpr Extent derived(int64_t index) { return {Extent::Kind::derived, index}; }
 
 /// One parameter. `strides` is null when any non-negative strides do; `alias` is the index of the input that

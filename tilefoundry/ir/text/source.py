@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tilefoundry.diagnostics import WrongTypeError, WrongValueError
 from tilefoundry.ir.core.child import ChildEntry
@@ -14,7 +14,20 @@ from tilefoundry.ir.tir import PrimFunction
 from tilefoundry.ir.traverse import post_order
 
 
-def as_script(fn_or_mod: Function | PrimFunction | Module, module: Module | None = None, options: None = None) -> str:
+@dataclass(frozen=True, slots=True)
+class ScriptOptions:
+    """How a script looks; it makes the same program under all options.
+
+    Attributes:
+        types: a comment says the type of each value that is assigned in a tensor program.
+    """
+
+    types: bool = False
+
+
+def as_script(
+    fn_or_mod: Function | PrimFunction | Module, module: Module | None = None, options: ScriptOptions | None = None
+) -> str:
     """A program as Python source that makes the same program again when it is imported.
 
     What the source makes is structurally equal to what was given (see `tilefoundry.ir.structurally_equal`): types,
@@ -27,23 +40,24 @@ def as_script(fn_or_mod: Function | PrimFunction | Module, module: Module | None
         fn_or_mod: a Function, a kernel or a Module.
         module: the Module that it belongs to: its target, topologies and the children that the function calls (of a
             kernel, all kernels) are printed with it.
-        options: none are known; for callers that pass options everywhere.
+        options: how it looks.
 
     Raises:
         WrongTypeError: the arguments have other types.
         WrongValueError: `module` does not hold the function.
         ExtractError: something in it cannot be written in the surface language; it is named.
     """
-    if options is not None:
-        raise WrongTypeError(f"as_script: no options are known, got {options!r}", remedy="leave them out")
+    options = ScriptOptions() if options is None else options
+    if not isinstance(options, ScriptOptions):
+        raise WrongTypeError(f"as_script: expected ScriptOptions, got {options!r}", remedy="leave them out")
     if module is not None and not isinstance(module, Module):
         raise WrongTypeError(f"as_script: expected a Module as module, got {module!r}")
     if isinstance(fn_or_mod, PrimFunction) and module is None:
-        printer = ScriptPrinter(authored_names(fn_or_mod))
+        printer = ScriptPrinter(authored_names(fn_or_mod), options.types)
         printer.kernel(fn_or_mod)
         return printer.script()
     if isinstance(fn_or_mod, Function) and module is None and not (fn_or_mod.variants or fn_or_mod.converters):
-        printer = ScriptPrinter(authored_names(fn_or_mod))
+        printer = ScriptPrinter(authored_names(fn_or_mod), options.types)
         printer.function(fn_or_mod)
         return printer.script()
     if isinstance(fn_or_mod, (Function, PrimFunction)):
@@ -52,7 +66,7 @@ def as_script(fn_or_mod: Function | PrimFunction | Module, module: Module | None
         raise WrongTypeError(
             f"as_script: expected a Function or a Module, got {fn_or_mod!r}", remedy="decorate it with @func or @module"
         )
-    printer = ScriptPrinter(authored_names(fn_or_mod))
+    printer = ScriptPrinter(authored_names(fn_or_mod), options.types)
     printer.program(fn_or_mod)
     return printer.script()
 

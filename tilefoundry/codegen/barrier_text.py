@@ -1,0 +1,17 @@
+"""A ``Sync`` as the runtime's one barrier call: its geometry as template arguments."""
+
+from __future__ import annotations
+
+from tilefoundry.ir.tir.barriers import Barrier, BarrierKind
+
+
+def barrier_text(barrier: Barrier) -> str:
+    """The statement; a grid barrier has none (see `tilefoundry.passes.compilable`)."""
+    match barrier.kind:
+        case BarrierKind.CTA:
+            return "ops::sync<SyncKind::cta>();"
+        case BarrierKind.WARP:
+            return f"ops::sync<SyncKind::warp, {barrier.base}, {barrier.count}, 0x{barrier.mask:08x}u>();"
+        case BarrierKind.NAMED:
+            return f"ops::sync<SyncKind::named, {barrier.base}, {barrier.count}, 0u, {barrier.bar_id}>();"
+    raise AssertionError("a grid barrier was let through")

@@ -1,0 +1,125 @@
+"""Kernels as a host function launches them: names, geometry and parameters of each launch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from tilefoundry.codegen.launch import LaunchConfig
+from tilefoundry.codegen.windows import contiguous_abi
+from tilefoundry.diagnostics import CompileError, SourceSpan
+from tilefoundry.ir import hir, tir
+from tilefoundry.ir.core.expr import Call, Constant, Expr
+from tilefoundry.ir.core.module import Module
+from tilefoundry.ir.dims import (
+    Dim,
+    dim_add,
+    dim_equal,
+    dim_floordiv,
+    dim_max,
+    dim_min,
+    dim_mod,
+    dim_mul,
+    dim_sub,
+)
+from tilefoundry.ir.shard import row_major
+from tilefoundry.ir.types import TensorType
+from tilefoundry.passes.kernels import KernelLaunch, launches_of
+from tilefoundry.runtime.abi import EntryABI, ParamABI, param_abi_of
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One kernel to emit: under a name of its own, with the entry's parameters that it takes."""
+
+    kernel: tir.PrimFunction
+    config: LaunchConfig
+    abi: EntryABI
+
+
+def host_jobs(module: Module, entry: tir.PrimFunction) -> tuple[list[Job], EntryABI]:
+    """The kernels that a host function launches, in order, and its ABI; no kernels where it launches none.
+
+    Raises:
+        CompileError: a geometry is not known when the kernel is launched; located at the launch.
+    """
+    jobs: list[Job] = []
+    params = {p.name: param_abi_of(p) for p in entry.params}
+    names: list[str] = []
+    for launch in launches_of(module, entry):
+        name = launch.kernel.name if launch.kernel.name not in names else f"{launch.kernel.name}_{len(names)}"
+        names.append(name)
+        config = _config(launch)
+        wanted = contiguous_abi(launch.kernel)
+        taken = []
+        for arg, param in zip(launch.args, wanted, strict=True):
+            if param.type.layout is not None and params[arg.name].type.layout is None:
+                params[arg.name] = _laid_out(params[arg.name])
+            taken.append(ParamABI(arg.name, param.type))
+        abi = EntryABI(name, tuple(taken), launch.kernel.output_count)
+        jobs.append(Job(replace(launch.kernel, name=name), config, abi))
+    return jobs, EntryABI(entry.name, tuple(params.values()), entry.output_count, entry.aliases)
+
+
+def _laid_out(param: ParamABI) -> ParamABI:
+    """The host's parameter, row-major over its own extents as the kernel demands."""
+    return ParamABI(param.name, replace(param.type, layout=row_major(param.type.shape)))
+
+
+def _config(launch: KernelLaunch) -> LaunchConfig:
+    span = launch.statement.span
+    block = _product(launch.block, span)
+    if not isinstance(block, int):
+        raise CompileError(
+            f"the block of '{launch.kernel.name}' is not known when it is compiled",
+            span=span,
+            remedy="launch on a number of threads: block=(128, 1, 1)",
+        )
+    grid = _product(launch.grid, span)
+    for mesh in (s.mesh for s in tir.items_within(tir.unfold(launch.kernel.body)) if isinstance(s, tir.MeshScope)):
+        for level in mesh.topologies:
+            wanted = {"cta": grid, "thread": block}.get(level.name)
+            if isinstance(level.size, int) and (wanted is None or not dim_equal(wanted, level.size)):
+                raise CompileError(
+                    f"'{launch.kernel.name}' is written for {level.size} units of '{level.name}', and the launch "
+                    f"gives {wanted}",
+                    span=span,
+                    remedy="let the launch and the kernel's meshes agree",
+                )
+    return LaunchConfig(grid, grid, block)
+
+
+def _product(extents: tuple[Expr | int, ...], span: SourceSpan | None) -> Dim:
+    product: Dim = 1
+    for extent in extents:
+        product = dim_mul(product, _dim(extent, span))
+    return product
+
+
+_OPS = {
+    hir.BinaryKind.ADD: dim_add,
+    hir.BinaryKind.SUB: dim_sub,
+    hir.BinaryKind.MUL: dim_mul,
+    hir.BinaryKind.FLOOR_DIV: dim_floordiv,
+    hir.BinaryKind.MOD: dim_mod,
+    hir.BinaryKind.MIN: dim_min,
+    hir.BinaryKind.MAX: dim_max,
+}
+
+
+def _dim(extent: Expr | int, span: SourceSpan | None) -> Dim:
+    """An extent of a launch over the DimVars of the host's parameters."""
+    match extent:
+        case int():
+            return extent
+        case Constant(value=int(value)):
+            return value
+        case tir.ShapeOf(param, axis):
+            assert isinstance(param.type, TensorType)
+            return param.type.shape[axis]
+        case Call(target=hir.Binary(kind), args=(lhs, rhs)) if kind in _OPS:
+            return _OPS[kind](_dim(lhs, span), _dim(rhs, span))
+    raise CompileError(
+        "an extent of the launch is not known from the parameters' shapes",
+        span=span,
+        remedy="write it with + - * // % min max ceildiv on x.shape[0] and numbers",
+    )
