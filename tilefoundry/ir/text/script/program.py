@@ -226,7 +226,10 @@ class ScriptPrinter:
         """``def`` and body."""
         extra = [n for n in notes_of(function.metadata) if not isinstance(n, BindingMetadata)]
         if extra:
-            raise ExtractError(f"function '{function.name}' carries {type(extra[0]).__name__}, which has no spelling")
+            raise ExtractError(
+                f"function '{function.name}' carries {type(extra[0]).__name__}, which has no spelling",
+                remedy="remove the record before printing",
+            )
         types = ScriptValues(self.names, (), lambda expr: _no_atom(function.name, expr))
         params = [
             f"{_parameter(p)}: {types.annotation(p.type, 'ConstTensor' if p.is_const else 'Tensor')}"
