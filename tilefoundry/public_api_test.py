@@ -47,6 +47,7 @@ SURFACE = {
         *("coalesce", "complement", "left_inverse", "right_inverse", "is_inverse_projectable", "image", "project"),
         *("contains", "composition", "crd2idx"),
     ),
+    "tilefoundry.ir.hir": ("derive_output_shard_layout", "GridRegionExpr", "BinaryKind", "UnaryKind", "ReduceKind"),
     "tilefoundry.ir.core": (
         *("BindingMetadata", "SourceSpanMetadata", "ExecutionDomainMetadata", "ScheduleConstraintMetadata", "AndPat"),
         *("get_metadata", "replace_metadata", "remove_metadata", "binding_name", "diagnostic_location", "ParamDef"),

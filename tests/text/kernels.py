@@ -47,7 +47,7 @@ def k(a: Tensor[(4,), "i32"], o: Tensor[(4,), "i32"], output_count: Tensor[(), "
     "views": """\
 @prim_func
 def k(a: Tensor[(64, 32), "bf16"], o: Tensor[(64, 32), "bf16"]):
-    with Mesh((Topology("thread", 128),), Layout((4, 32), (32, 1)), ("w", "l")) as m, m[0:2] as front:
+    with Mesh((Topology("thread", 128),), Layout((4, 32), (32, 1)), ("w", "l")) as m:
         tile = T.alloc_tensor(Tensor[(4, 32), "bf16", "smem"])
         part = T.tensor_view(tile, layout=(4 @ m.w, 32 @ m.l))
         T.copy(T.tensor_view(a, 0, 0, shape=(4, 32)), T.tensor_view(o, 0, 0, shape=(4, 32)))
@@ -59,7 +59,8 @@ def k(a: Tensor[(64, 32), "bf16"], o: Tensor[(64, 32), "bf16"]):
             T.sync(m)
             if m.w < 2:
                 T.copy(T.tensor_view(T.ptr_of(tile), 32, shape=(3, 32)), T.tensor_view(o, i, 0, shape=(3, 32)))
-            T.sync(front)
+            with m[0:2] as front:
+                T.sync(front)
 """,
     "extents": """\
 @prim_func

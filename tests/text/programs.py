@@ -107,6 +107,18 @@ def f(x: Tensor[(4, 8, 64), "f32"]) -> Tensor[(64,), "f32"]:
         acc = acc + g(x[i])
     return acc
 """,
+    "carries of two loops in two orders": """\
+@func
+def f(
+    a: Tensor[(8,), "f32"], y: Tensor[(8,), "f32"]
+) -> tuple[Tensor[(8,), "f32"], Tensor[(8,), "f32"]]:
+    for i in range(3):
+        y = y
+        for j in range(2):
+            t = tf.exp(a)
+            a, y = t, y + a
+    return a, y
+""",
     "names of loop variables": """\
 @func
 def g(x: Tensor[(8, 64), "f32"]) -> tuple[Tensor[(8, 32), "f32"], Tensor[(8, 32), "f32"]]:

@@ -12,7 +12,7 @@ from tests.text.programs import PRELUDE, PROGRAMS
 from tests.text.reading import execute
 from tilefoundry import as_script
 from tilefoundry.diagnostics import ExtractError, TileFoundryError
-from tilefoundry.ir import Call, Constant, Expr, Function, Module, Op, Tuple, Var
+from tilefoundry.ir import Call, Constant, DimVarRangePat, Expr, Function, Module, Op, Tuple, Var
 from tilefoundry.ir.core import BindingMetadata, IRMetadata, ParamDef, TypeContext, replace_metadata
 from tilefoundry.ir.hir import BinaryKind, InsertSlice, Reshape, Slice, Unary, UnaryKind
 from tilefoundry.ir.samples import attention, binary, number
@@ -62,6 +62,7 @@ def inherited_levels() -> Module:
 
 U = Var("u", make_tensor_type((4, 8), "f32"))
 OTHER_PLACE = make_tensor_type((64,), "f32", "smem")
+WEIGHTED = returning(exp(X), X, Var("w", T, is_const=True))
 WINDOW = Slice((4, 8), boundary=("zero", "error"))
 REFUSED = {
     "a call of a function": (called(), "a call of function 'g'"),
@@ -87,6 +88,18 @@ REFUSED = {
         "without strides|'x'",
     ),
     "levels of an owner": (inherited_levels(), "levels that it has from its owner"),
+    "a label of no variant": (
+        dataclasses.replace(returning(exp(X)), metadata=(BindingMetadata("g"),)),
+        "BindingMetadata",
+    ),
+    "a range of no variant": (
+        dataclasses.replace(returning(exp(X)), specializations=(DimVarRangePat("N", 1, 5),)),
+        "cannot stand in one class body",
+    ),
+    "a converter called as a function": (
+        Module("m", (dataclasses.replace(WEIGHTED, converters=(("w", returning(exp(X))),)),)),
+        "f cannot stand in one class body",
+    ),
     "a private name in a class": (Module("m", (Function("__f", (X,), exp(X), T),), "__f"), "'__f'"),
     "a method without source": (Module("m", (returning(exp(X)),), methods={"forward": len}), "method 'forward'"),
 }  # fmt: skip
@@ -97,7 +110,7 @@ def test_what_cannot_be_written_is_named(what: str) -> None:
     program, words = REFUSED[what]
     with pytest.raises(ExtractError, match=words) as caught:
         as_script(program)
-    assert isinstance(caught.value, NotImplementedError)
+    assert isinstance(caught.value, NotImplementedError) and caught.value.remedy
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tilefoundry.ir import hir, tir
-from tilefoundry.ir.core.expr import Call, Expr
+from tilefoundry.ir.core.expr import Call
 from tilefoundry.ir.shard import ComposedLayout, Layout, Mesh, flat_modes
 from tilefoundry.ir.tir.barriers import participants
 from tilefoundry.ir.traverse import post_order
@@ -15,26 +15,13 @@ def queries_in(body: tir.Stmt) -> list[Query]:
     """The extents of parameters and the mesh coordinates that a kernel reads, each once."""
     found: dict[Query, None] = {}
     for item in tir.items_within(tir.unfold(body)):
-        for root in _roots(item):
+        for root in tir.expressions_of(item):
             for part in post_order(root):
                 if isinstance(part, tir.ShapeOf) or (
                     isinstance(part, Call) and isinstance(part.target, hir.MeshCoordinate)
                 ):
                     found.setdefault(part)
     return list(found)
-
-
-def _roots(item: tir.Item) -> list[Expr]:
-    match item:
-        case tir.Binding(_, value):
-            return [value]
-        case tir.Evaluate(args=args):
-            return [arg for arg in args if isinstance(arg, Expr)]
-        case tir.For():
-            return [bound for bound in (item.start, item.extent, item.step) if isinstance(bound, Expr)]
-        case tir.While(condition) | tir.If(condition):
-            return [condition]
-    return []
 
 
 def coordinate_text(query: Call) -> str:

@@ -43,8 +43,8 @@ def structurally_equal(a: object, b: object) -> bool:
 def first_difference(a: object, b: object) -> str | None:
     """Where two Modules, functions, statements or expressions first differ, as a path and both values; None if nowhere.
 
-    A value of HIR that is used twice differs from two equal values. Of Modules, the effective target and topologies of the two
-    that are given count, and what their children declare; `Module.metadata` does not. Methods are compared by code.
+    A value of HIR that is used twice differs from two equal values. Of Modules, the effective target and topologies
+    of the two given count, and what their children declare; `Module.metadata` does not. Methods are compared by code.
     """
     try:
         _compare("", a, b)
@@ -134,13 +134,11 @@ def _code_facts(code: CodeType) -> tuple[object, ...]:
     return (code.co_code, constants, *names, code.co_argcount, code.co_kwonlyargcount, code.co_flags & _MEANING)
 
 
-def _functions(path: str, a: Function, b: Function, is_variant: bool = False) -> None:
+def _functions(path: str, a: Function, b: Function) -> None:
     here = f"{path}function '{a.name}'"
     walk = _Walk()
     walk.value(f"{here}: name", a.name, b.name)
-    if is_variant:
-        labels = [find_metadata(f.metadata, BindingMetadata) for f in (a, b)]
-        walk.value(f"{here}: label", *labels)
+    walk.value(f"{here}: label", *(find_metadata(f.metadata, BindingMetadata) for f in (a, b)))
     _pairwise(f"{here}: parameters", [p.name for p in a.params], [p.name for p in b.params])
     for p, q in zip(a.params, b.params, strict=True):
         walk.value(f"{here}: '{p.name}'", p, q)
@@ -150,7 +148,7 @@ def _functions(path: str, a: Function, b: Function, is_variant: bool = False) ->
     if len(a.variants) != len(b.variants):
         _differ(f"{here}: number of variants", len(a.variants), len(b.variants))
     for own, other in zip(a.variants, b.variants, strict=True):
-        _functions(f"{here}: ", own, other, is_variant=True)
+        _functions(f"{here}: ", own, other)
     _pairwise(f"{here}: converters of", [w for w, _ in a.converters], [w for w, _ in b.converters])
     for (weight, own), (_, other) in zip(a.converters, b.converters, strict=True):
         _functions(f"{here}: converter of '{weight}': ", own, other)

@@ -63,7 +63,7 @@ def check_compilable(kernel: tir.PrimFunction) -> None:
                 pass
             case _:
                 _refuse(f"a {_name(item)}", "write the statements out, for instance as an @intrinsic", span)
-        for expr in _expressions(item):
+        for expr in tir.expressions_of(item):
             _coordinates(expr, span)
 
 
@@ -205,19 +205,6 @@ def _scope(mesh: Mesh, span: SourceSpan | None) -> None:
     ids = participants(mesh)
     if ids != list(range(ids[0], ids[-1] + 1)):
         _refuse("a scope of threads that are no interval", "use 'if' on the coordinate", span)
-
-
-def _expressions(item: tir.Item) -> tuple[Expr, ...]:
-    match item:
-        case tir.Binding(_, value):
-            return (value,)
-        case tir.Evaluate(args=args):
-            return tuple(arg for arg in args if isinstance(arg, Expr))
-        case tir.For():
-            return tuple(b for b in (item.start, item.extent, item.step) if isinstance(b, Expr))
-        case tir.While(condition) | tir.If(condition):
-            return (condition,)
-    return ()
 
 
 def _coordinates(expr: Expr, span: SourceSpan | None) -> None:

@@ -45,6 +45,20 @@ def call(p: Parser, node: ast.AST) -> object:
     """The value of a call."""
     assert isinstance(node, ast.Call)
     function = p.evaluate(node.func)
+    positional, keywords = given(p, node)
+    if isinstance(function, SurfaceOp):
+        return op_call(p, node, function, positional, keywords)
+    if isinstance(function, Function):
+        with p.located(node):
+            callee = function.sealed()
+        return function_call(p, node, callee, positional, keywords)
+    if isinstance(function, Module):
+        return child_call(p, node, function, positional, keywords)
+    return _python_call(p, node, function, positional, keywords)
+
+
+def given(p: Parser, node: ast.Call) -> tuple[list[Given], dict[str, Given]]:
+    """The arguments of a call, by position and by keyword."""
     positional: list[Given] = []
     for argument in node.args:
         if isinstance(argument, ast.Starred):
@@ -55,15 +69,7 @@ def call(p: Parser, node: ast.AST) -> object:
         if keyword.arg is None:
             p.refuse(keyword.value, "'**' in a call", "write the keywords one by one")
         keywords[keyword.arg] = (keyword.value, p.evaluate(keyword.value))
-    if isinstance(function, SurfaceOp):
-        return op_call(p, node, function, positional, keywords)
-    if isinstance(function, Function):
-        with p.located(node):
-            callee = function.sealed()
-        return function_call(p, node, callee, positional, keywords)
-    if isinstance(function, Module):
-        return child_call(p, node, function, positional, keywords)
-    return _python_call(p, node, function, positional, keywords)
+    return positional, keywords
 
 
 def _python_call(

@@ -101,7 +101,7 @@ def test_two_functions_of_one_name(tmp_path: Path) -> None:
 
 
 def test_a_cell_of_a_notebook() -> None:
-    name = "/tmp/ipykernel_1/2.py"  # a notebook keeps the sources of its cells in linecache
+    name = "ipykernel_1/2.py"  # a notebook keeps the sources of its cells in linecache
     text = HEAD + F + "    return wrong\n"
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
     with pytest.raises(VerifyError) as caught:

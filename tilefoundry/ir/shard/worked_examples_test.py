@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 
+from tilefoundry.diagnostics import VerifyError
 from tilefoundry.ir.core import Call, Var
 from tilefoundry.ir.hir import Reshard
 from tilefoundry.ir.shard import (
@@ -137,3 +138,25 @@ def test_fragments_of_tensor_core_instructions(operand):
         lane = apply(LANES.layout, (quad, group))
         held = {start(sl, (quad, group)) + offset for offset in walked(sl)}
         assert held == ptx_elements(operand, lane)
+
+
+@pytest.mark.parametrize(
+    ("strides", "fits"),
+    [
+        ((16, 1), True),
+        ((1, 4), True),
+        ((0, 1), True),  # each warp holds its row apart
+        ((0, 2), True),
+        ((0, 0), False),
+        ((8, 1), False),
+        ((1, 1), False),
+    ],
+)
+def test_explicit_strides_give_each_element_a_place(strides, fits):
+    sl = ShardLayout(Layout((4, 16), strides), (Split(0),), make_mesh((4,)))
+    x = Var("x", make_tensor_type((4, 16), "f32", "gmem"))
+    if fits:
+        assert Call(Reshard(sl, "smem"), (x,)).type.layout == sl
+    else:
+        with pytest.raises(VerifyError, match="two elements into one place, expected an injective layout"):
+            Call(Reshard(sl, "smem"), (x,))

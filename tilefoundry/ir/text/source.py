@@ -51,7 +51,7 @@ def as_script(
     if not isinstance(options, ScriptOptions):
         raise WrongTypeError(f"as_script: expected ScriptOptions, got {options!r}", remedy="leave them out")
     if module is not None and not isinstance(module, Module):
-        raise WrongTypeError(f"as_script: expected a Module as module, got {module!r}")
+        raise WrongTypeError(f"as_script: expected a Module as module, got {module!r}", remedy="leave it out")
     if isinstance(fn_or_mod, PrimFunction) and module is None:
         printer = ScriptPrinter(authored_names(fn_or_mod), options.types)
         printer.kernel(fn_or_mod)

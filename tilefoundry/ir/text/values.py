@@ -68,7 +68,10 @@ class ValuePrinter:
 
     def unknown(self, value: object) -> str:
         """Refuses a value of an unknown kind."""
-        raise WrongTypeError(f"a {type(value).__qualname__} has no stable text: {value!r}")
+        raise WrongTypeError(
+            f"a {type(value).__qualname__} has no stable text: {value!r}",
+            remedy="give the op numbers, strings, tuples, enumerations or frozen dataclasses as attributes",
+        )
 
     def enum(self, value: Enum) -> str:
         """A member of an enumeration."""

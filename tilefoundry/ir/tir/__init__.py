@@ -1,7 +1,7 @@
 """TIR: statements over tensors that have a place, with explicit copies and barriers."""
 
 from tilefoundry.ir.atoms import ATOMS, Fragment, MmaAtom
-from tilefoundry.ir.tir.items import Binding, Item, fold, items_within, unfold
+from tilefoundry.ir.tir.items import Binding, Item, expressions_of, fold, items_within, unfold
 from tilefoundry.ir.tir.ops.base import EffectOp, ValueOp
 from tilefoundry.ir.tir.ops.copy_async import CopyAsync, CpAsyncCommit, CpAsyncWait
 from tilefoundry.ir.tir.ops.elementwise import Binary, Cast, Clamp, Copy, Fill, Iota, ReLU, Unary, Where
@@ -90,6 +90,7 @@ __all__ = [
     "ValueOp",
     "Where",
     "While",
+    "expressions_of",
     "fold",
     "hidden_params",
     "inner_blocks",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from tilefoundry.ir.core.expr import Expr, Var
 from tilefoundry.ir.core.metadata import Metadata
-from tilefoundry.ir.tir.stmt import LetStmt, Sequential, Stmt, inner_blocks
+from tilefoundry.ir.tir.stmt import DispatchCall, Evaluate, For, If, LetStmt, Sequential, Stmt, While, inner_blocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,22 @@ def items_within(items: Sequence[Item]) -> Iterator[Item]:
         yield item
         for block in inner_blocks(item):
             yield from items_within(unfold(block))
+
+
+def expressions_of(item: Item) -> tuple[Expr, ...]:
+    """The expressions of one binding or statement, without those of its inner blocks."""
+    match item:
+        case Binding(_, value):
+            return (value,)
+        case Evaluate(args=args):
+            return tuple(arg for arg in args if isinstance(arg, Expr))
+        case For():
+            return tuple(bound for bound in (item.start, item.extent, item.step) if isinstance(bound, Expr))
+        case While(condition) | If(condition):
+            return (condition,)
+        case DispatchCall(subjects=subjects, case_calls=calls):
+            return (*subjects, *(arg for call in calls for arg in expressions_of(call)))
+    return ()
 
 
 def fold(items: Sequence[Item]) -> Stmt:

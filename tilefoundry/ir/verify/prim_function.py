@@ -14,7 +14,7 @@ from tilefoundry.ir.dims import DimVar, dim_vars
 from tilefoundry.ir.shard import Mesh, ShardLayout
 from tilefoundry.ir.tir.barriers import BarrierKind, classify_sync
 from tilefoundry.ir.traverse import post_order
-from tilefoundry.ir.types import DType, TensorType
+from tilefoundry.ir.types import DType, StorageKind, TensorType
 from tilefoundry.ir.verify.prim_calls import check_call, check_dispatch, check_launch
 from tilefoundry.ir.verify.prim_scopes import check_mesh, check_scope, meshes_of
 from tilefoundry.ir.verify.prim_uniform import verify_uniform
@@ -63,6 +63,13 @@ class _Verifier:
     def run(self) -> None:
         """Checks the parameters, then the body."""
         tensors = [p for p in self.fn.params if _shape(p)]
+        for param in tensors:
+            if isinstance(param.type, TensorType) and param.type.storage is StorageKind.UMAT:
+                self.refuse(
+                    f"parameter '{param.name}' has the storage umat, which stands for an undecided one",
+                    'name its memory, "gmem" as a rule',
+                    span_of(param.metadata),
+                )
         sharded = [p for p in tensors if isinstance(p.type, TensorType) and isinstance(p.type.layout, ShardLayout)]
         if sharded and len(sharded) != len(tensors):
             odd = next(p for p in tensors if p not in sharded)

@@ -237,3 +237,10 @@ def test_a_slice_needs_its_mesh():
     for kernel in (fn(tir.MeshScope(half, "h", sync)), fn(sync)):
         with pytest.raises(VerifyError, match="in scope here"):
             verify_prim_function(kernel)
+
+
+def test_residency_is_decided_in_a_kernel():
+    undecided = Var("u", make_tensor_type((4,), "f32", "umat"))
+    with pytest.raises(VerifyError, match=r"parameter 'u' has the storage umat(.|\n)*gmem"):
+        verify_prim_function(fn(params=(undecided, OUT)))
+    verify_prim_function(fn(params=(Var("n", TensorType.umat_scalar("i32")), OUT)))  # a scalar is passed by value

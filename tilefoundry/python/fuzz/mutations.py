@@ -85,15 +85,17 @@ def mutate(tree: ast.Module, others: Sequence[ast.Module], rng: random.Random) -
     elif isinstance(node, ast.Constant) and isinstance(node.value, int) and rng.random() < 0.4:
         holder[key] = ast.Constant(rng.choice((node.value - 1, node.value + 1, -node.value, node.value * 2)))
     elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "tf":
-        node.attr = rng.choice([n.attr for other in others for n in ast.walk(other) if _is_op(n)])
+        node.attr = rng.choice([name for other in others for n in ast.walk(other) for name in _op_names(n)])
     elif rng.random() < 0.5:
         holder[key] = copy.deepcopy(rng.choice([h[k] for h, k in places if isinstance(h[k], ast.expr)]))
     else:
         holder[key] = ast.parse(rng.choice(ATOMS), mode="eval").body
 
 
-def _is_op(node: ast.AST) -> bool:
-    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "tf"
+def _op_names(node: ast.AST) -> Iterator[str]:
+    """The name of an op that a node reads, if it does."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "tf":
+        yield node.attr
 
 
 def _statement(holder: list[ast.stmt], key: int, others: Sequence[ast.Module], rng: random.Random) -> None:

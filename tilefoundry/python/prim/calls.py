@@ -41,7 +41,7 @@ def call(p: Parser, node: ast.AST) -> object:
     known = any(function is f for f in PURE)
     if not known and not isinstance(function, (Statement, tir.PrimFunction, Intrinsic)):
         if function is min or function is max or function is dims.ceildiv:
-            positional, keywords = _given(p, node)
+            positional, keywords = calls.given(p, node)
             values = [read_coordinate(p, where, value) for where, value in positional]
             if not keywords and len(values) > 1 and any(is_scalar(v) and not is_index(v) for v in values):
                 return _extremum(p, node, function, values)
@@ -52,7 +52,7 @@ def call(p: Parser, node: ast.AST) -> object:
                 remedy="call a @prim_func or an @intrinsic; HIR is lowered by itself",
             )
         return calls.call(p, node)
-    positional, keywords = _given(p, node)
+    positional, keywords = calls.given(p, node)
     if known:
         assert callable(function)
         with p.located(node):
@@ -69,20 +69,6 @@ def call(p: Parser, node: ast.AST) -> object:
         return _abort(p, node, positional, keywords)
     assert function is dispatch
     return _dispatch(p, node, positional, keywords)
-
-
-def _given(p: PrimParser, node: ast.Call) -> tuple[list[Given], dict[str, Given]]:
-    positional: list[Given] = []
-    for argument in node.args:
-        if isinstance(argument, ast.Starred):
-            p.refuse(argument, "'*' in a call", "write the arguments one by one")
-        positional.append((argument, p.evaluate(argument)))
-    keywords: dict[str, Given] = {}
-    for keyword in node.keywords:
-        if keyword.arg is None:
-            p.refuse(keyword.value, "'**' in a call", "write the keywords one by one")
-        keywords[keyword.arg] = (keyword.value, p.evaluate(keyword.value))
-    return positional, keywords
 
 
 def _arguments(

@@ -22,6 +22,7 @@ from tilefoundry.ir.shard import (
     format_int_tuple,
     group_modes,
     is_per_unit,
+    known_injective,
     per_unit_strides,
     shard_layout_local_shape,
     shared_strides,
@@ -118,6 +119,7 @@ def _sharded(ctx: TypeContext, t: TensorType, target: ShardLayout, storage: Stor
     _check_factors(ctx, target)
     _check_partial(ctx, t, target)
     if target.layout.strides is not None:
+        _check_strides(ctx, target)
         return target
     source, wanted = _DISTANCE[t.storage], _DISTANCE[storage]
     apart = wanted < source
@@ -139,6 +141,18 @@ def _check_factors(ctx: TypeContext, target: ShardLayout) -> None:
                 "factor it, so that each split mode is as large as its mesh axis",
             )
     shard_layout_local_shape(target, require_static=False)  # refuses what does not divide
+
+
+def _check_strides(ctx: TypeContext, target: ShardLayout) -> None:
+    """Explicit strides give each element a place of its own; a split mode of stride 0 is held apart by each unit."""
+    assert target.layout.strides is not None
+    strides = flatten(target.layout.strides)
+    kept = [k for k in range(len(target.shape)) if strides[k] != 0 or not target.splitters(k)]
+    if not known_injective(Layout(tuple(target.shape[k] for k in kept), tuple(strides[k] for k in kept))):
+        ctx.error(
+            f"layout {target.layout} puts two elements into one place, expected an injective layout",
+            "choose strides that step over what the smaller ones reach, or leave them out",
+        )
 
 
 def _check_partial(ctx: TypeContext, t: TensorType, target: ShardLayout) -> None:

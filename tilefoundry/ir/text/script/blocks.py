@@ -50,6 +50,7 @@ class Block:
         if tuple(order) != self.carries:  # the front end orders carries by their first assignment
             names = ", ".join(self.carries)
             first.insert(0, f"{names} = {names}")
+            self.stored[:0] = self.carries
         return [*first, *self.lines, *(f"{name} = {kept}" for name, kept in self.saved.items())]
 
 
@@ -174,4 +175,4 @@ class LocalNames:
         self.holders, self._spellings, self.pad = around
         self.line(header)
         self.blocks[-1].lines.extend(self.pad + INDENT + text for text in block.closed())
-        self.blocks[-1].stored.extend(name for name in block.stored)
+        self.blocks[-1].stored.extend(block.stored)

@@ -280,9 +280,14 @@ class BodyPrinter(Walk):
                 or _is_nameless(value)
                 or value is var
             ):
-                raise ExtractError(f"the carry '{name}' of {what} starts or goes on as a value that no name holds")
+                raise ExtractError(
+                    f"the carry '{name}' of {what} starts or goes on as a value that no name holds",
+                    remedy="give the value the name of the carry",
+                )
             if result is not None and (binding_name(result) != name or scopes_of(result) != scopes_of(loop)):
-                raise ExtractError(f"the result of {what} is not named '{name}', as its carry is")
+                raise ExtractError(
+                    f"the result of {what} is not named '{name}', as its carry is", remedy="name it as the carry"
+                )
         if any(other not in allowed for other in others):
             raise ExtractError(f"{what} carries {', '.join(others)}, which has no spelling", remedy="remove the record")
         return names

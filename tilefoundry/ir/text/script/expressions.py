@@ -157,7 +157,10 @@ class Expressions(ABC):
             texts.append(f"{'' if by_place else f'{p.name}='}{self.attribute(p.name, value)}")
         types = [*map(_type_seen, args), *([None] * (len(texts) - len(keywords) - len(args)))]
         if resolve_overload(schemas, types, dict.fromkeys(keywords)) is not schema:
-            raise ExtractError(f"{op.dialect}.{schema.name} with these arguments is no {type(op).__name__}")
+            raise ExtractError(
+                f"{op.dialect}.{schema.name} with these arguments is no {type(op).__name__}",
+                remedy="register the op under a name of its own",
+            )
         return f"{self.values.names.dsl(op.dialect)}.{schema.name}({', '.join(texts)})"
 
     def _inputs(self, schema: OpSchema, args: Sequence[Expr | int]) -> list[str]:

@@ -103,7 +103,10 @@ class KernelExpressions(Expressions):
         else:
             inferred = inferred_type(target, tuple(map(_as_scalar, call.args)))
             if not isinstance(inferred, TensorType) or inferred.shape:
-                raise ExtractError(f"a kernel holds {type(target).__name__}, which gives a new tensor")
+                raise ExtractError(
+                    f"a kernel holds {type(target).__name__}, which gives a new tensor",
+                    remedy="use the op of T that writes into memory",
+                )
             expected = TensorType.umat_scalar(inferred.dtype)
             opened = tuple(mesh for mesh, _ in self.values.open)
             if opened and not is_coordinate(call):

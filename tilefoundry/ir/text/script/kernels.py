@@ -144,7 +144,7 @@ class KernelPrinter:
                 return [f"{self._names.dsl('T')}.abort({quoted(message)})"]
             case DispatchCall():
                 return [self._dispatch(item)]
-        raise ExtractError(f"a statement {type(item).__name__} has no spelling in a script")
+        raise ExtractError(f"a statement {type(item).__name__} has no spelling in a script", remedy=_CANONICAL)
 
     def _bind(self, var: Var, written: str) -> list[str]:
         name = authored(var.name, "a value")
@@ -228,7 +228,7 @@ class KernelPrinter:
             cases.append(f"({where}, {self._symbol(case.callable)})")
         passed = {tuple(self._text.operands(case.args)) for case in call.case_calls}
         if len(passed) != 1 or len(call.subjects) != 1 or not isinstance(call.fallback, Abort):
-            raise ExtractError(f"the dispatch of '{call.callee_name}' has no spelling in a script")
+            raise ExtractError(f"the dispatch of '{call.callee_name}' has no spelling in a script", remedy=_CANONICAL)
         args = passed.pop()
         given = [quoted(call.callee_name), self._text.scalar(call.subjects[0]), *cases]
         given += [
@@ -239,6 +239,7 @@ class KernelPrinter:
 
 
 _EXTENT = TensorType.umat_scalar(DType.i32)
+_CANONICAL = "print the canonical text instead"
 
 
 def _inside(lines: Iterable[str]) -> list[str]:

@@ -74,7 +74,7 @@ class ScriptPrinter:
             if isinstance(definition, PrimFunction):
                 members += self._kernel_member(module, definition, levels)
             elif isinstance(definition, Function):
-                members += self._member(definition, levels, spellings)
+                members += self._member(module, definition, levels, spellings)
             else:
                 raise ExtractError(
                     f"'{definition.name}' of module '{module.name}' is of no kind that a script has",
@@ -193,28 +193,27 @@ class ScriptPrinter:
 
     def function(self, function: Function) -> None:
         """Prints a function that is in no class."""
-        self._body += ["", ""]
-        self._body += [
-            f"@{self.names.imported('tilefoundry', 'func')}",
-            *self._definition(function, authored(function.name, "a function"), ()),
-        ]
+        _check_parts(function, set())
+        lines = self._definition(function, authored(function.name, "a function"), ())
+        self._body += ["", "", f"@{self.names.imported('tilefoundry', 'func')}", *lines]
 
     def _part(self, function: Function) -> None:
         lines = self._definition(function, function.name, ())
         self._parts += ["", "", f"@{self.names.imported('tilefoundry', 'func')}", *lines]
 
-    def _member(self, function: Function, levels: tuple[Topology, ...], children: Children) -> list[str]:
+    def _member(
+        self, module: Module, function: Function, levels: tuple[Topology, ...], children: Children
+    ) -> list[str]:
+        """A function in a class, and what belongs to it."""
         name = _member_name(function.name, "a function")
+        _check_parts(function, set(module.member_names()))
         lines = ["", f"@{self.names.imported('tilefoundry', 'func')}"]
         lines += self._definition(function, name, levels, children)
         for variant in function.variants:
-            label = find_metadata(variant.metadata, BindingMetadata)
-            if label is None or len(variant.specializations) != 1:
-                raise ExtractError(f"a variant of '{name}' has no label, or not one range", remedy="label it")
             (pattern,) = variant.specializations
             make = self.names.dsl("DimVarRangePat")
             lines += ["", f"@{name}.specialize({make}({quoted(pattern.dim_var)}, {pattern.lo}, {pattern.hi}))"]
-            lines += self._definition(variant, _member_name(label.name, "a variant"), levels, children)
+            lines += self._definition(variant, _member_name(_label(variant), "a variant"), levels, children)
         for weight, converter in function.converters:
             lines += ["", f"@{name}.converter({quoted(weight)})"]
             lines += self._definition(converter, _member_name(converter.name, "a converter"), levels, children)
@@ -224,9 +223,12 @@ class ScriptPrinter:
         self, function: Function, name: str, levels: tuple[Topology, ...], children: Children | None = None
     ) -> list[str]:
         """``def`` and body."""
-        extra = [n for n in notes_of(function.metadata) if not isinstance(n, BindingMetadata)]
+        extra = [n for n in notes_of(function.metadata) if not (isinstance(n, BindingMetadata) and n.name == name)]
         if extra:
-            raise ExtractError(f"function '{function.name}' carries {type(extra[0]).__name__}, which has no spelling")
+            raise ExtractError(
+                f"function '{function.name}' carries {type(extra[0]).__name__}, which has no spelling",
+                remedy="remove the record before printing",
+            )
         types = ScriptValues(self.names, (), lambda expr: _no_atom(function.name, expr))
         params = [
             f"{_parameter(p)}: {types.annotation(p.type, 'ConstTensor' if p.is_const else 'Tensor')}"
@@ -239,6 +241,28 @@ class ScriptPrinter:
             printer = BodyPrinter(function, self.names, levels, lambda child: _child(children, child), self._part)
             body = printer.lines(self._types)
         return [*head, *(INDENT + line for line in body)]
+
+
+def _label(variant: Function) -> str:
+    record = find_metadata(variant.metadata, BindingMetadata)
+    return "" if record is None else record.name
+
+
+def _check_parts(function: Function, members: set[str]) -> None:
+    """Refuses variants and converters that no class body gives a function."""
+    name, labels = function.name, [_label(variant) for variant in function.variants]
+    for variant in function.variants:
+        if not _label(variant) or variant.name != name or len(variant.specializations) != 1:
+            raise ExtractError(f"a variant of '{name}' has no label, another name, or not one range", remedy="label it")
+    for part in (*function.variants, *(converter for _, converter in function.converters)):
+        if part.variants or part.converters:
+            raise ExtractError(f"a part of '{name}' has variants or converters itself", remedy="give it none")
+    clash = {*labels, *(converter.name for _, converter in function.converters)} & members
+    if clash or len(set(labels)) != len(labels) or function.specializations:
+        raise ExtractError(
+            f"'{name}': {', '.join(sorted(clash)) or 'labels of its variants'} cannot stand in one class body",
+            remedy="give every member, variant and converter a name of its own",
+        )
 
 
 def _opens_mesh(definition: object) -> bool:
