@@ -77,11 +77,13 @@ void for_each_element(T& fragment, F const& f) {
   auto column = register_tensor<int32_t>(typename T::global_layout_type{}, fragment.shard_layout);
   ops::iota(row, _0{}, 0, 1);
   ops::iota(column, _1{}, 0, 1);
-  for (int i = 0; i < cute::size(fragment.engine); ++i) f(fragment.data()[i], row.data()[i], column.data()[i]);
+  for (int i = 0; i < cute::size(fragment.engine); ++i)
+    f(fragment.data()[i], row.data()[i], column.data()[i]);
 }
 
 /// c = start + a @ b for a of 64 x K and b of K x N with noise as elements.
-template <class T, class Acc, int N, int K, Order OrderA, Order OrderB, class SL, bool LeftInRegisters = false>
+template <class T, class Acc, int N, int K, Order OrderA, Order OrderB, class SL,
+          bool LeftInRegisters = false>
 void check(double relative) {
   using SA = Storage<64, K, 8, OrderA>;
   using SB = Storage<K, N, 8, OrderB>;
@@ -89,7 +91,8 @@ void check(double relative) {
   constexpr int b_bytes = (K + 8) * (N + 8) * static_cast<int>(sizeof(T));
   launch(1, a_bytes + b_bytes, [=] {
     auto a = shared_tensor<T, typename SA::swizzle>(cta_shared(), RowMajor<64, K>{}, typename SA::layout{});
-    auto b = shared_tensor<T, typename SB::swizzle>(cta_shared() + a_bytes, RowMajor<K, N>{}, typename SB::layout{});
+    auto b = shared_tensor<T, typename SB::swizzle>(cta_shared() + a_bytes, RowMajor<K, N>{},
+                                                    typename SB::layout{});
     auto element = [](int i) { return convert<T>(std::is_integral<T>::value ? 10.f * noise(i) : noise(i)); };
     write(a, [&](int i, int k) { return element(i * K + k); });
     write(b, [&](int k, int j) { return element(k * N + j + 100000); });

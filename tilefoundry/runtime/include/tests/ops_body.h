@@ -73,8 +73,8 @@ template <int R, int C, int B, int W = 8 << B>
 using InColumnAtoms =
     Stored<Layout<Shape<Int<R / W>, Int<W>, Int<C>>, Stride<Int<W * C>, _1, Int<W>>>, Swizzle<B, 4, 3>>;
 
-/// A box through a shared tile whose rows lie RowStride apart and whose columns come in eights GroupStride apart, with
-/// 2^Bits permuted rows, and through a fragment.
+/// A box through a shared tile whose rows lie RowStride apart and whose columns come in eights GroupStride
+/// apart, with 2^Bits permuted rows, and through a fragment.
 template <int RowStride, int GroupStride, int Bits = 0, class Map>
 TILEFOUNDRY_DEVICE void check_box(Map const& map, int row, int column, Recorder& record) {
   using Rows = Mesh<Layout<Shape<_32, _4>, Stride<_4, _1>>, TopologyScope::thread>;
@@ -83,9 +83,9 @@ TILEFOUNDRY_DEVICE void check_box(Map const& map, int row, int column, Recorder&
   auto tile = shared_tensor<bfloat16_t, Swizzle<Bits, 4, 3>>(cta_shared(), Matrix<32, 64>{}, Storage{});
   ops::tile_load(map, make_coord(row, column), tile);
   using InRegisters = ShardLayout<Layout<Shape<_32, _4, _2, _8>, Stride<_0, _0, _8, _1>>, Split, Rows>;
-  using InTile =
-      ShardLayout<Layout<Shape<_32, _4, _2, _8>, Stride<Int<RowStride>, Int<2 * GroupStride>, Int<GroupStride>, _1>>,
-                  Split, Rows>;
+  using InTile = ShardLayout<
+      Layout<Shape<_32, _4, _2, _8>, Stride<Int<RowStride>, Int<2 * GroupStride>, Int<GroupStride>, _1>>,
+      Split, Rows>;
   auto x = register_tensor<bfloat16_t>(Matrix<32, 64>{}, InRegisters{});
   tilefoundry::copy(view(tile, Matrix<32, 64>{}, InTile{}), x);
   record(x);
@@ -108,7 +108,8 @@ TILEFOUNDRY_DEVICE void write_small(T& tile, int salt) {
 template <class T, int K, int N, class SA, class SB>
 TILEFOUNDRY_DEVICE void check_mma(Recorder& record) {
   auto a = shared_tensor<T, typename SA::swizzle>(cta_shared(), Matrix<64, K>{}, typename SA::layout{});
-  auto b = shared_tensor<T, typename SB::swizzle>(cta_shared() + 12288, Matrix<K, N>{}, typename SB::layout{});
+  auto b =
+      shared_tensor<T, typename SB::swizzle>(cta_shared() + 12288, Matrix<K, N>{}, typename SB::layout{});
   write_small(a, 0);
   write_small(b, 3);
   ops::sync<SyncKind::cta>();

@@ -76,8 +76,8 @@ T poison() {
 /// A tile in blocks of Width columns whose rows are permuted by cute::Swizzle<Bits, 4, 3>.
 template <class T, int Width, int Bits>
 void check_blocks() {
-  using Storage =
-      Layout<Shape<Int<kRows>, Int<kColumns / Width>, Int<Width>>, Stride<Int<Width>, Int<Width * kRows>, _1>>;
+  using Storage = Layout<Shape<Int<kRows>, Int<kColumns / Width>, Int<Width>>,
+                         Stride<Int<Width>, Int<Width * kRows>, _1>>;
   for (Case const& c : kCases) {
     Source<T> source(2, c.rows, c.columns, true);
     launch(1, kColumns * kRows * sizeof(T), [&] {
@@ -88,7 +88,8 @@ void check_blocks() {
       if (program_id<kThread>() != 0) return;
       for (int r = 0; r < kRows; ++r) {
         for (int k = 0; k < kColumns; ++k) {
-          int const linear = (k / Width * Width * kRows + r * Width + k % Width) * static_cast<int>(sizeof(T));
+          int const linear =
+              (k / Width * Width * kRows + r * Width + k % Width) * static_cast<int>(sizeof(T));
           int const at = linear ^ ((linear >> 7 & ((1 << Bits) - 1)) << 4);
           ASSERT_EQ(convert<double>(tile.data()[at / static_cast<int>(sizeof(T))]),
                     source.at(1, c.row + r, c.column + k))
@@ -173,7 +174,7 @@ TEST(TileLoad, PacksAreAsWideAsTheStridesAllow) {
   auto grouped = [](auto group) {
     constexpr int n = decltype(group)::value;
     using Storage = Layout<Shape<Int<kRows>, Int<kColumns / n>, decltype(group)>,
-                           Stride<decltype(group), Int<n * (kRows + 1)>, _1>>;
+                           Stride<decltype(group), Int<n*(kRows + 1)>, _1>>;
     using Shared = decltype(shared_tensor<cute::half_t>(static_cast<char*>(nullptr), Tile{}, Storage{}));
     return detail::shared_pack<Access, Shared>(cute::make_seq<3>{});
   };

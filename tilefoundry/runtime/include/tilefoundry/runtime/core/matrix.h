@@ -9,8 +9,8 @@ namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
 namespace detail {
 
-/// Offsets along one logical axis of a whole tile. The modes of the canonical layout that make the axis may lie apart, as
-/// in tiles whose columns come in blocks (see Matrix).
+/// Offsets along one logical axis of a whole tile. The modes of the canonical layout that make the axis may
+/// lie apart, as in tiles whose columns come in blocks (see Matrix).
 template <class T, int Axis>
 struct TileAxis {
   using Offsets = decltype(FragmentOf<T>::template axis_offsets<Axis>());
@@ -45,7 +45,8 @@ struct TileAxis {
     return true;
   }
 
-  /// The distance of elements that are `step` apart, where it is everywhere the same; -1 otherwise. 0 for a single one.
+  /// The distance of elements that are `step` apart, where it is everywhere the same; -1 otherwise. 0 for a
+  /// single one.
   TILEFOUNDRY_HOST_DEVICE static constexpr int distance(int step) {
     if (extent <= step) return 0;
     int const first = offset(step) - offset(0);
@@ -60,7 +61,8 @@ struct TileAxis {
 template <class T>
 using SwizzleOf = cute::get_swizzle_t<typename T::engine_type::iterator>;
 
-/// Where an element lies whose unpermuted offset is given, for a base that is a multiple of the permutation's period.
+/// Where an element lies whose unpermuted offset is given, for a base that is a multiple of the permutation's
+/// period.
 template <class T>
 TILEFOUNDRY_HOST_DEVICE constexpr int swizzled(int offset) {
   using Swizzle = SwizzleOf<T>;
@@ -73,14 +75,16 @@ TILEFOUNDRY_HOST_DEVICE constexpr int swizzled(int offset) {
   }
 }
 
-/// A whole tile of two axes. Its storage is any static layout: rows with padding, transposed, or blocks of rows of 32, 64
-/// or 128 bytes with a swizzle, the form that wgmma reads.
+/// A whole tile of two axes. Its storage is any static layout: rows with padding, transposed, or blocks of
+/// rows of 32, 64 or 128 bytes with a swizzle, the form that wgmma reads.
 template <class T>
 struct Matrix {
   using Rows = TileAxis<T, 0>;
   using Columns = TileAxis<T, 1>;
   /// Offset of an element before the swizzle, and after it.
-  TILEFOUNDRY_HOST_DEVICE static constexpr int linear(int i, int j) { return Rows::offset(i) + Columns::offset(j); }
+  TILEFOUNDRY_HOST_DEVICE static constexpr int linear(int i, int j) {
+    return Rows::offset(i) + Columns::offset(j);
+  }
   TILEFOUNDRY_HOST_DEVICE static constexpr int offset(int i, int j) { return swizzled<T>(linear(i, j)); }
 };
 

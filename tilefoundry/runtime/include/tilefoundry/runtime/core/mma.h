@@ -1,4 +1,5 @@
-// ops::mma: c += a @ b for a (M, K) in shared memory or registers, b (K, N) in shared memory, c (M, N) in registers.
+// ops::mma: c += a @ b for a (M, K) in shared memory or registers, b (K, N) in shared memory, c (M, N) in
+// registers.
 #pragma once
 
 #include <tilefoundry/runtime/core/mma_layout.h>
@@ -116,13 +117,14 @@ TILEFOUNDRY_DEVICE void mma_exchange(A const& a, B const& b, C& c) {
 namespace ops {
 
 /// c += a @ b.
-/// @param a whole shared tile of logical shape (M, K), in any layout (transposed_view), visible to all instances; or a
-///   register fragment with the rows of c, whose columns lie on the four lanes of a quad, two neighbours of every
-///   eight, as those of an accumulator do
+/// @param a whole shared tile of logical shape (M, K), in any layout (transposed_view), visible to all
+/// instances; or a
+///   register fragment with the rows of c, whose columns lie on the four lanes of a quad, two neighbours of
+///   every eight, as those of an accumulator do
 /// @param b whole shared tile of logical shape (K, N)
 /// @param c register fragment of logical shape (M, N), any distribution
-/// f16 and bf16 run on tensor cores when c is f32 and distributed as their accumulator: wgmma m64nNk16 on sm_90a for
-/// 128 threads with 64 rows each over operands in core matrices, mma.sync m16n8k16 from sm_80 on.
+/// f16 and bf16 run on tensor cores when c is f32 and distributed as their accumulator: wgmma m64nNk16 on
+/// sm_90a for 128 threads with 64 rows each over operands in core matrices, mma.sync m16n8k16 from sm_80 on.
 /// Otherwise each instance multiplies and adds for its own elements.
 template <class A, class B, class C>
 TILEFOUNDRY_DEVICE void mma(A const& a, B const& b, C&& c) {

@@ -68,9 +68,9 @@ TILEFOUNDRY_HOST_DEVICE constexpr MeshMove mesh_move() {
   return move;
 }
 
-/// Whether thread ids move over the matrix as in an accumulator of tensor cores: thread bits 0, 1 by 2, 4 columns,
-/// bits 2, 3, 4 by 1, 2, 4 rows and, in those of a warpgroup (Bits 7), bits 5, 6 by 16, 32 rows; whole warps
-/// (warpgroups) by multiples of 16 (64) rows or 8 columns.
+/// Whether thread ids move over the matrix as in an accumulator of tensor cores: thread bits 0, 1 by 2, 4
+/// columns, bits 2, 3, 4 by 1, 2, 4 rows and, in those of a warpgroup (Bits 7), bits 5, 6 by 16, 32 rows;
+/// whole warps (warpgroups) by multiples of 16 (64) rows or 8 columns.
 template <class C, int Bits, int... M>
 TILEFOUNDRY_HOST_DEVICE constexpr bool threads_are_accumulator(cute::seq<M...>) {
   static_assert(Bits == 5 || Bits == 7, "a warp or a warpgroup");
@@ -120,11 +120,12 @@ TILEFOUNDRY_HOST_DEVICE constexpr bool threads_are_left_operand(cute::seq<M...>)
   return (moves_as_left_operand<A, C, M>() && ... && true);
 }
 
-/// Whether fragment `a` is distributed as the accumulator c: an instance holds the same rows of both, and the columns
-/// of `a` lie on the four lanes of a quad, two neighbours of every eight.
+/// Whether fragment `a` is distributed as the accumulator c: an instance holds the same rows of both, and the
+/// columns of `a` lie on the four lanes of a quad, two neighbours of every eight.
 template <class A, class C>
 TILEFOUNDRY_HOST_DEVICE constexpr bool is_left_operand() {
-  if constexpr (!std::is_same<typename FragmentOf<A>::Traits::mesh_type, typename FragmentOf<C>::Traits::mesh_type>::value) {
+  if constexpr (!std::is_same<typename FragmentOf<A>::Traits::mesh_type,
+                              typename FragmentOf<C>::Traits::mesh_type>::value) {
     return false;
   } else {
     using RowsA = FragmentAxis<A, 0>;
@@ -142,8 +143,8 @@ TILEFOUNDRY_HOST_DEVICE constexpr bool is_left_operand() {
   }
 }
 
-/// Registers of the A fragment of a 16 x 16 block of such a fragment: its row_block-th pair of rows, columns from
-/// 16 step on. Neighbours share a register.
+/// Registers of the A fragment of a 16 x 16 block of such a fragment: its row_block-th pair of rows, columns
+/// from 16 step on. Neighbours share a register.
 template <class A>
 TILEFOUNDRY_DEVICE void pack_a(uint32_t (&fragment)[4], A const& a, int row_block, int step) {
   auto const part = local(a);
@@ -156,9 +157,10 @@ TILEFOUNDRY_DEVICE void pack_a(uint32_t (&fragment)[4], A const& a, int row_bloc
   }
 }
 
-/// How wgmma sees a 16-bit operand in shared memory: as atoms of 8 rows of 16 * 2^B bytes, each contiguous and swizzled by
-/// cute::Swizzle<B, 4, 3>, whose rows run along the rows or columns of the product (Mn) or along the reduced axis (K).
-/// (PTX ISA, asynchronous warpgroup matrices: canonical layouts and the matrix descriptor.)
+/// How wgmma sees a 16-bit operand in shared memory: as atoms of 8 rows of 16 * 2^B bytes, each contiguous
+/// and swizzled by cute::Swizzle<B, 4, 3>, whose rows run along the rows or columns of the product (Mn) or
+/// along the reduced axis (K). (PTX ISA, asynchronous warpgroup matrices: canonical layouts and the matrix
+/// descriptor.)
 template <class Mn, class K, class Swizzle>
 struct WgmmaOperand {
   static constexpr int bits = Swizzle::num_bits;
@@ -166,9 +168,13 @@ struct WgmmaOperand {
   static constexpr bool along_k = K::contiguous(width) && Mn::steps_by(width, 8);
   static constexpr bool along_mn = Mn::contiguous(width) && K::steps_by(width, 8);
   /// Distances of atoms, of which wgmma takes one each; the rows of an instruction along K lie in one atom.
-  static constexpr int mn_atoms = Mn::distance(along_k ? 8 : width), k_atoms = K::distance(along_k && bits == 0 ? 8 : along_k ? 16 : 8);
-  static constexpr bool valid = (along_k || along_mn) && K::extent % 16 == 0 && Mn::extent % 8 == 0 && mn_atoms >= 0 &&
-                                (k_atoms >= 0 || (along_k && bits != 0)) && 2 * mn_atoms < (1 << 18) && 2 * k_atoms < (1 << 18);
+  static constexpr int mn_atoms = Mn::distance(along_k ? 8 : width),
+                       k_atoms = K::distance(along_k && bits == 0 ? 8
+                                             : along_k            ? 16
+                                                                  : 8);
+  static constexpr bool valid = (along_k || along_mn) && K::extent % 16 == 0 && Mn::extent % 8 == 0 &&
+                                mn_atoms >= 0 && (k_atoms >= 0 || (along_k && bits != 0)) &&
+                                2 * mn_atoms < (1 << 18) && 2 * k_atoms < (1 << 18);
   /// Columns of the product at which an instruction may begin.
   static constexpr int mn_step = along_k ? 8 : width;
 
@@ -176,18 +182,17 @@ struct WgmmaOperand {
   static constexpr uint64_t descriptor() {
     uint64_t const mn = static_cast<uint64_t>(2 * mn_atoms >> 4), k = static_cast<uint64_t>(2 * k_atoms >> 4);
     uint64_t const code[] = {0, 3, 2, 1};  // none, 32, 64, 128 bytes
-    // Without a swizzle the leading distance is that along K; with one it is that of atoms along Mn, or unused.
+    // Without a swizzle the leading distance is that along K; with one it is that of atoms along Mn, or
+    // unused.
     uint64_t const leading = bits == 0 ? k : along_mn ? mn : 1, stride = bits == 0 ? mn : along_mn ? k : mn;
     return leading << 16 | stride << 32 | code[bits] << 62;
   }
 };
 
 template <class A>
-using WgmmaLeftOperand =
-    WgmmaOperand<typename Matrix<A>::Rows, typename Matrix<A>::Columns, SwizzleOf<A>>;
+using WgmmaLeftOperand = WgmmaOperand<typename Matrix<A>::Rows, typename Matrix<A>::Columns, SwizzleOf<A>>;
 template <class B>
-using WgmmaRightOperand =
-    WgmmaOperand<typename Matrix<B>::Columns, typename Matrix<B>::Rows, SwizzleOf<B>>;
+using WgmmaRightOperand = WgmmaOperand<typename Matrix<B>::Columns, typename Matrix<B>::Rows, SwizzleOf<B>>;
 
 /// Columns that one instruction multiplies, from the widest.
 inline constexpr int kWgmmaColumns[] = {256, 192, 128, 96, 64, 32, 16, 8};
@@ -260,7 +265,8 @@ TILEFOUNDRY_HOST_DEVICE constexpr void check_mma() {
   static_assert(is_whole<B>::value, "ops::mma: b must be a whole tile");
   if constexpr (!is_whole<A>::value) {
     static_assert(is_left_operand<A, C>(),
-                  "ops::mma: a must be a whole tile, or a fragment with the rows of c and its columns over the lanes of "
+                  "ops::mma: a must be a whole tile, or a fragment with the rows of c and its columns over "
+                  "the lanes of "
                   "a quad");
   }
 }

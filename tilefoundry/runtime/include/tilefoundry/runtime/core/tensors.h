@@ -69,8 +69,8 @@ TILEFOUNDRY_HOST_DEVICE constexpr auto global_tensor(GlobalArg<Rank> const& arg,
 
 /// A tile in shared memory that every instance of the CTA sees whole.
 /// @tparam Swizzle how the addresses of rows are permuted, so that a column meets different banks: as
-///   cute::Swizzle<B, 4, 3>, which exchanges 16-byte chunks within rows of 16 * 2^B bytes by the row's number, the form
-///   that TMA writes and wgmma reads; none by default
+///   cute::Swizzle<B, 4, 3>, which exchanges 16-byte chunks within rows of 16 * 2^B bytes by the row's
+///   number, the form that TMA writes and wgmma reads; none by default
 /// @param base 16-byte aligned address within cta_shared(); 1024-byte aligned for a swizzled tile
 /// @param storage layout of the same extents whose strides say where elements lie (rows may be padded)
 template <class T, class Swizzle = cute::Swizzle<0, 4, 3>, class Logical, class Storage>

@@ -184,7 +184,8 @@ struct BoxAxis {
 template <class Access, class Tile, int... B>
 TILEFOUNDRY_HOST_DEVICE constexpr int shared_pack(cute::seq<B...>) {
   int n = Access::aligned;
-  constexpr int chunk = (1 << SwizzleOf<Tile>::num_base) / static_cast<int>(sizeof(typename Tile::value_type));
+  constexpr int chunk =
+      (1 << SwizzleOf<Tile>::num_base) / static_cast<int>(sizeof(typename Tile::value_type));
   if (SwizzleOf<Tile>::num_bits != 0 && n > chunk) n = chunk;
   while (n > 1 && !(BoxAxis<Access, Access::inner, Tile>::contiguous(n) &&
                     ((B == Access::inner || BoxAxis<Access, B, Tile>::aligned(n)) && ...))) {
@@ -206,8 +207,8 @@ TILEFOUNDRY_HOST_DEVICE constexpr int row_axis(cute::seq<B...>) {
   return found;
 }
 
-/// The instance's packs of a tile of rows, where a pass of all instances covers whole rows: its column stays, so
-/// that a pass costs one step in each memory and one comparison.
+/// The instance's packs of a tile of rows, where a pass of all instances covers whole rows: its column stays,
+/// so that a pass costs one step in each memory and one comparison.
 template <int N, class Tile, class Access, class F, int... B>
 TILEFOUNDRY_DEVICE void for_each_row_pack(Access const& access, F const& f, cute::seq<B...> axes) {
   constexpr int threads = static_program_dim<kThreadLevel<Access>>();
@@ -217,8 +218,9 @@ TILEFOUNDRY_DEVICE void for_each_row_pack(Access const& access, F const& f, cute
   using Rows = BoxAxis<Access, axis, Tile>;
   int const thread = program_id<TopologyScope::thread>();
   int const first_row = thread / per_row;
-  int const index[Access::rank] = {
-      (B == Access::inner ? thread % per_row * N : B == axis ? first_row : 0)...};
+  int const index[Access::rank] = {(B == Access::inner ? thread % per_row * N
+                                    : B == axis        ? first_row
+                                                       : 0)...};
   auto place = access.template place_outside<axis>(index, axes);
   int64_t const stride = step * static_cast<int64_t>(cute::stride<axis>(access.tensor.layout()));
   // Rows from the first one on that exist: [begin, end).
@@ -230,10 +232,10 @@ TILEFOUNDRY_DEVICE void for_each_row_pack(Access const& access, F const& f, cute
   int const first = swizzled<Tile>(linear);
   // Steps by whole periods of the swizzle leave the permutation as it is.
   using Swizzle = SwizzleOf<Tile>;
-  constexpr int period =
-      Swizzle::num_bits == 0
-          ? 1
-          : (1 << (Swizzle::num_base + Swizzle::num_shft + Swizzle::num_bits)) / static_cast<int>(sizeof(typename Tile::value_type));
+  constexpr int period = Swizzle::num_bits == 0
+                             ? 1
+                             : (1 << (Swizzle::num_base + Swizzle::num_shft + Swizzle::num_bits)) /
+                                   static_cast<int>(sizeof(typename Tile::value_type));
   constexpr int distance = Rows::distance(1);
   constexpr bool uniform = distance >= 0 && distance * step % period == 0;
   TILEFOUNDRY_UNROLL_16
@@ -254,7 +256,8 @@ TILEFOUNDRY_DEVICE void for_each_pack(Access const& access, F const& f, cute::se
   constexpr int packs = (Access::template box<B> * ... * 1) / N;
   constexpr int threads = static_program_dim<kThreadLevel<Access>>();
   static_assert(threads > 0, "tile_load, tile_store: the thread level must be static");
-  if constexpr (row_axis<Access>(cute::make_seq<Access::rank>{}) >= 0 && per_row <= threads && threads % per_row == 0) {
+  if constexpr (row_axis<Access>(cute::make_seq<Access::rank>{}) >= 0 && per_row <= threads &&
+                threads % per_row == 0) {
     for_each_row_pack<N, Tile>(access, f, axes);
   } else {
     int const thread = program_id<TopologyScope::thread>();

@@ -139,7 +139,7 @@ TILEFOUNDRY_DEVICE void mma_sync(A const& a, B const& b, C& c) {
       bool const paired = j + 2 < Columns::count;
       uint32_t fb[4];
       load_b<Matrix<B>>(fb, b.data(), k, column + Columns::step(j),
-             column + Columns::step(paired ? j + 2 : j), lane);
+                        column + Columns::step(paired ? j + 2 : j), lane);
       TILEFOUNDRY_UNROLL
       for (int i = 0; i < Rows::count; i += 2) {
         TILEFOUNDRY_UNROLL

@@ -80,8 +80,8 @@ TILEFOUNDRY_DEVICE uint32_t shared_address(void const* p) {
   return static_cast<uint32_t>(__cvta_generic_to_shared(p));
 }
 
-/// Before a barrier: what this thread wrote to shared memory may be read by wgmma after it, which takes another path to
-/// memory (the async proxy).
+/// Before a barrier: what this thread wrote to shared memory may be read by wgmma after it, which takes
+/// another path to memory (the async proxy).
 TILEFOUNDRY_DEVICE void publish_shared() {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tilefoundry/runtime/core/mma_layout.h>
+
 #include <tilefoundry/runtime/cuda/wgmma_atoms.cuh>
 
 namespace tilefoundry {
@@ -28,13 +29,14 @@ TILEFOUNDRY_DEVICE void wgmma_columns_from(Multiply const& multiply) {
   using Columns = FragmentAxis<C, 1>;
   if constexpr (FirstColumn < Columns::count) {
     constexpr int n = wgmma_columns(8 * Columns::blocks_together(FirstColumn));
-    multiply(cute::Int<n>{}, cute::Int<Columns::step(FirstColumn)>{}, WgmmaAccumulators<C, RowBlock, FirstColumn>{});
+    multiply(cute::Int<n>{}, cute::Int<Columns::step(FirstColumn)>{},
+             WgmmaAccumulators<C, RowBlock, FirstColumn>{});
     wgmma_columns_from<RowBlock, FirstColumn + n / 4, C>(multiply);
   }
 }
 
-/// The A operand of a row block: descriptors of a shared tile, or registers, which all have their values before the
-/// first instruction that reads them.
+/// The A operand of a row block: descriptors of a shared tile, or registers, which all have their values
+/// before the first instruction that reads them.
 template <int RowBlock, class A, class C, bool Shared = is_whole<A>::value>
 struct WgmmaLeft {
   using Operand = WgmmaLeftOperand<A>;
@@ -91,7 +93,8 @@ TILEFOUNDRY_DEVICE auto wgmma_issue(A const& a, B const& b, C& c, cute::seq<RowB
   using F = FragmentOf<C>;
   auto const coords = c.shard_layout.mesh.local_index();
   // Of a warpgroup the same for all threads, which the compiler cannot see.
-  int const row = __shfl_sync(0xffffffffu, F::template origin<0>(coords) - target::thread_id() / 32 % 4 * 16, 0);
+  int const row =
+      __shfl_sync(0xffffffffu, F::template origin<0>(coords) - target::thread_id() / 32 % 4 * 16, 0);
   int const column = __shfl_sync(0xffffffffu, F::template origin<1>(coords), 0);
   auto const part = local(c);
   float* const d = cute::raw_pointer_cast(part.data());

@@ -1,5 +1,6 @@
-// The instructions wgmma.mma_async m64nNk16 with f32 accumulation, f16 or bf16 operands: B from shared memory, A from
-// shared memory or registers. Written out here, because CuTe's header of all shapes costs seconds of every compile.
+// The instructions wgmma.mma_async m64nNk16 with f32 accumulation, f16 or bf16 operands: B from shared
+// memory, A from shared memory or registers. Written out here, because CuTe's header of all shapes costs
+// seconds of every compile.
 #pragma once
 
 #include <tilefoundry/runtime/core/functors.h>
@@ -8,8 +9,9 @@ namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
 namespace detail {
 
-/// d[At::at(i)] += A B for i < N / 2: register i is element (16 w + g + 8 (i / 2 % 2), 8 (i / 4) + 2 t + i % 2) of the
-/// block, for warp w of the warpgroup, quad row g and quad column t (PTX ISA, wgmma fragment layouts).
+/// d[At::at(i)] += A B for i < N / 2: register i is element (16 w + g + 8 (i / 2 % 2), 8 (i / 4) + 2 t + i %
+/// 2) of the block, for warp w of the warpgroup, quad row g and quad column t (PTX ISA, wgmma fragment
+/// layouts).
 template <int N>
 struct Wgmma;
 
@@ -31,42 +33,45 @@ struct Wgmma;
 #define TILEFOUNDRY_R64 TILEFOUNDRY_R48 ",%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
 #define TILEFOUNDRY_R80 TILEFOUNDRY_R64 ",%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79"
 #define TILEFOUNDRY_R96 TILEFOUNDRY_R80 ",%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95"
-#define TILEFOUNDRY_R112 TILEFOUNDRY_R96 ",%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111"
+#define TILEFOUNDRY_R112 \
+  TILEFOUNDRY_R96 ",%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111"
 #define TILEFOUNDRY_R128 \
   TILEFOUNDRY_R112 ",%112,%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127"
 
-// Whether to add to d is a run-time predicate; the signs of A and B are kept. f16 and bf16 differ in the type alone.
-#define TILEFOUNDRY_WGMMA_ASM(N, C, type, tail, ...)                                      \
-  asm volatile(                                                                           \
-      "{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                                          \
-      "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." type "." type " {" TILEFOUNDRY_R##C "}, " tail ";\n}" \
-      : TILEFOUNDRY_D##C(0)                                                               \
+// Whether to add to d is a run-time predicate; the signs of A and B are kept. f16 and bf16 differ in the type
+// alone.
+#define TILEFOUNDRY_WGMMA_ASM(N, C, type, tail, ...)                                                   \
+  asm volatile(                                                                                        \
+      "{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                                                       \
+      "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." type "." type " {" TILEFOUNDRY_R##C "}, " tail \
+                                                                                            ";\n}"     \
+      : TILEFOUNDRY_D##C(0)                                                                            \
       : __VA_ARGS__)
 
 // C accumulators of an instance; the numbers after it are the operands that follow them.
-#define TILEFOUNDRY_WGMMA(N, C, p0, p1, p2, p3, p4, p5)                                                               \
-  template <>                                                                                                         \
-  struct Wgmma<N> {                                                                                                   \
-    template <class T, bool TransposeA, bool TransposeB, class At>                                                    \
-    TILEFOUNDRY_DEVICE static void shared(float* d, uint64_t a, uint64_t b) {                                         \
-      if constexpr (std::is_same<T, cute::half_t>::value) {                                                           \
-        TILEFOUNDRY_WGMMA_ASM(N, C, "f16", p0 ", " p1 ", p, 1, 1, " p2 ", " p3, "l"(a), "l"(b), "n"(TransposeA),      \
-                              "n"(TransposeB));                                                                       \
-      } else {                                                                                                        \
-        TILEFOUNDRY_WGMMA_ASM(N, C, "bf16", p0 ", " p1 ", p, 1, 1, " p2 ", " p3, "l"(a), "l"(b), "n"(TransposeA),     \
-                              "n"(TransposeB));                                                                       \
-      }                                                                                                               \
-    }                                                                                                                 \
-    template <class T, bool TransposeB, class At>                                                                     \
-    TILEFOUNDRY_DEVICE static void registers(float* d, uint32_t const (&a)[4], uint64_t b) {                          \
-      if constexpr (std::is_same<T, cute::half_t>::value) {                                                           \
-        TILEFOUNDRY_WGMMA_ASM(N, C, "f16", "{" p0 ", " p1 ", " p2 ", " p3 "}, " p4 ", p, 1, 1, " p5, "r"(a[0]),       \
-                              "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "n"(TransposeB));                              \
-      } else {                                                                                                        \
-        TILEFOUNDRY_WGMMA_ASM(N, C, "bf16", "{" p0 ", " p1 ", " p2 ", " p3 "}, " p4 ", p, 1, 1, " p5, "r"(a[0]),      \
-                              "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "n"(TransposeB));                              \
-      }                                                                                                               \
-    }                                                                                                                 \
+#define TILEFOUNDRY_WGMMA(N, C, p0, p1, p2, p3, p4, p5)                                               \
+  template <>                                                                                         \
+  struct Wgmma<N> {                                                                                   \
+    template <class T, bool TransposeA, bool TransposeB, class At>                                    \
+    TILEFOUNDRY_DEVICE static void shared(float* d, uint64_t a, uint64_t b) {                         \
+      if constexpr (std::is_same<T, cute::half_t>::value) {                                           \
+        TILEFOUNDRY_WGMMA_ASM(N, C, "f16", p0 ", " p1 ", p, 1, 1, " p2 ", " p3, "l"(a), "l"(b),       \
+                              "n"(TransposeA), "n"(TransposeB));                                      \
+      } else {                                                                                        \
+        TILEFOUNDRY_WGMMA_ASM(N, C, "bf16", p0 ", " p1 ", p, 1, 1, " p2 ", " p3, "l"(a), "l"(b),      \
+                              "n"(TransposeA), "n"(TransposeB));                                      \
+      }                                                                                               \
+    }                                                                                                 \
+    template <class T, bool TransposeB, class At>                                                     \
+    TILEFOUNDRY_DEVICE static void registers(float* d, uint32_t const (&a)[4], uint64_t b) {          \
+      if constexpr (std::is_same<T, cute::half_t>::value) {                                           \
+        TILEFOUNDRY_WGMMA_ASM(N, C, "f16", "{" p0 ", " p1 ", " p2 ", " p3 "}, " p4 ", p, 1, 1, " p5,  \
+                              "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "n"(TransposeB));   \
+      } else {                                                                                        \
+        TILEFOUNDRY_WGMMA_ASM(N, C, "bf16", "{" p0 ", " p1 ", " p2 ", " p3 "}, " p4 ", p, 1, 1, " p5, \
+                              "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "n"(TransposeB));   \
+      }                                                                                               \
+    }                                                                                                 \
   };
 
 TILEFOUNDRY_WGMMA(8, 4, "%4", "%5", "%6", "%7", "%8", "%9")
