@@ -162,3 +162,21 @@ def product(a: Tensor[(16, 16), "f32"], b: Tensor[(16, 16), "f32"], o: Tensor[(1
         T.sync(m)
         T.mma(acc, x, y)
         T.copy(acc, o)
+
+
+@prim_func(target=CUDA)
+def interleaved(a: Tensor[(4, 64), "f32"], o: Tensor[(4, 64), "f32"]):
+    """The halves of `a` exchanged, through addresses of global and of shared memory."""
+    with Mesh((THREADS,), (128,), ("t",)) as m:
+        source, target = T.ptr_of(a), T.ptr_of(o)
+        tile = T.alloc_tensor(Tensor[(256,), "f32", "smem"])
+        held = T.ptr_of(tile)
+        half = 128
+        for i in range(0, 256, half):
+            r = T.alloc_tensor(Tensor[(128,), "f32", (128 @ m.t,), "rmem"])
+            T.copy(T.tensor_view(source, i, shape=(128,), layout=(128 @ m.t,)), r)
+            T.copy(r, T.tensor_view(held, half - i, shape=(128,), layout=(128 @ m.t,)))
+        T.sync(m)
+        x = T.alloc_tensor(Tensor[(2, 128), "f32", (2, 128 @ m.t), "rmem"])
+        T.copy(T.tensor_view(held, shape=(2, 128), layout=(2, 128 @ m.t)), x)
+        T.copy(x, T.tensor_view(target, shape=(2, 128), layout=(2, 128 @ m.t)))

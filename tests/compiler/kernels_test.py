@@ -75,6 +75,12 @@ def test_a_product_of_shared_tiles() -> None:
     torch.testing.assert_close(out.double(), a.double() @ b.double(), rtol=1e-5, atol=1e-5)
 
 
+def test_pointers() -> None:
+    a, out = torch.randn(4, 64), torch.full((4, 64), NAN)
+    jit(programs.interleaved, target="cpu")(a, out)
+    assert torch.equal(out.flatten(), torch.cat([a.flatten()[128:], a.flatten()[:128]]))
+
+
 def sources(entry: PrimFunction, target: CpuTarget | CudaTarget) -> list[str]:
     return [unit.source for unit in emit_module(lower(normalize_to_module(entry), target), target).units]
 
@@ -202,7 +208,6 @@ REFUSED = {
         kernel("§T.rms_norm(r, w, r)", params='w: Tensor[(32,), "f32"], o: Tensor[(4, 32), "f32"]'),
         ("T.rms_norm",),
     ),
-    "pointer": (kernel("§p = T.ptr_of(a)"), ("T.ptr_of",)),
     "whole copy": (kernel("§T.copy(a, o)"), ("between two whole tensors",)),
     "whole operand": (kernel("§T.unary(a, o, kind=UnaryKind.EXP)"), ("whole tensor 'a'",)),
     "registers without a mesh": (kernel('§x = T.alloc_tensor(Tensor[(4, 32), "f32", "rmem"])'), ("without a mesh",)),

@@ -355,6 +355,24 @@ class Grid:
     def _(raw: Tensor[(8, 8), "f16"], other: Tensor[(64,), "f32"]) -> Tensor[(64,), "f32"]:
         return tf.cast(tf.reshape(raw, (64,)), "f32") + other
 """,
+    "children on the levels of their owner": """\
+THREAD = Topology("thread", 32)
+@module(entry="f")
+class Inner:
+    @func
+    def f(x: Tensor[(8, 64), "f32"]) -> Tensor[(8, 64), "f32"]:
+        with Mesh((THREAD,), (32,), ("t",)) as t:
+            y = tf.reshard(x, (8, 32 @ t.t, 2), "rmem")
+            return tf.reshard(y + y, (8, 64), "gmem")
+@module(entry="f", topologies=(THREAD,))
+class Outer:
+    inner = Inner
+    @func
+    def f(x: Tensor[(8, 64), "f32"]) -> Tensor[(8, 64), "f32"]:
+        with Mesh(("thread",), (32,), ("t",)) as t:
+            y = tf.reshard(inner(x), (8, 32 @ t.t, 2), "rmem")
+            return tf.reshard(y * y, (8, 64), "gmem")
+""",
     "topologies of children": """\
 @module(entry="f", topologies=())
 class None_:

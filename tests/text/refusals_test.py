@@ -8,8 +8,6 @@ from typing import ClassVar
 
 import pytest
 
-from tests.text.programs import PRELUDE, PROGRAMS
-from tests.text.reading import execute
 from tilefoundry import as_script
 from tilefoundry.diagnostics import ExtractError, TileFoundryError
 from tilefoundry.ir import Call, Constant, DimVarRangePat, Expr, Function, Module, Op, Tuple, Var
@@ -53,13 +51,6 @@ def called() -> Function:
     return returning(Call(Function("g", (y,), exp(y), T), (X,)))
 
 
-def inherited_levels() -> Module:
-    made = execute(PRELUDE + PROGRAMS["ex1"])["ScaleRows"]
-    assert isinstance(made, Module)
-    child = dataclasses.replace(made, target=None, topologies=None)
-    return Module("root", (), modules=(child,), topologies=made.topologies)
-
-
 U = Var("u", make_tensor_type((4, 8), "f32"))
 OTHER_PLACE = make_tensor_type((64,), "f32", "smem")
 WEIGHTED = returning(exp(X), X, Var("w", T, is_const=True))
@@ -87,7 +78,6 @@ REFUSED = {
         returning(exp(Var("x", make_tensor_type((8, 8), "f32", layout=Layout((8, 8)))))),
         "without strides|'x'",
     ),
-    "levels of an owner": (inherited_levels(), "levels that it has from its owner"),
     "a label of no variant": (
         dataclasses.replace(returning(exp(X)), metadata=(BindingMetadata("g"),)),
         "BindingMetadata",

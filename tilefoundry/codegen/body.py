@@ -238,6 +238,10 @@ class Body:
                 self._emit(f"{dtype_text(type_.dtype)} {name}{{}};")
             case tir.AllocTensor(type_):
                 self._emit(f"auto {name} = {self._register_tensor(type_)};")
+            case tir.PtrOf():
+                (memory,) = value.args
+                assert isinstance(memory, Var)
+                self._emit(f"auto* const {name} = cute::raw_pointer_cast({self._names[memory]}.data());")
             case tir.TensorView():
                 self._emit(f"auto {name} = {self._view(_tensor_type(var), *value.args)};")
             case other:
@@ -253,7 +257,11 @@ class Body:
     def _view(self, type_: TensorType, memory: Expr | int, *at: Expr | int) -> str:
         assert isinstance(memory, Var)
         name = self._names[memory]
-        if memory in self.kernel.params:
+        if isinstance(memory.type, tir.PointerType):
+            start = f" + {self.scalar(at[0])}" if at else ""
+            pointer = f"cute::make_{memory.type.storage}_ptr({name}{start})"
+            name = f"cute::make_tensor({pointer}, {self._logical(type_)}{{}})"
+        elif memory in self.kernel.params:
             start = start_text(memory, at, self.scalar) if at else "0"
             pointer = f"cute::make_gmem_ptr(cute::raw_pointer_cast({name}.data()) + {start})"
             name = f"cute::make_tensor({pointer}, {name}.layout())"

@@ -23,7 +23,7 @@ def contiguous_abi(kernel: tir.PrimFunction) -> tuple[ParamABI, ...]:
         for item in tir.items_within(tir.unfold(kernel.body))
         if isinstance(item, tir.Binding)
         and isinstance(item.value, Call)
-        and isinstance(item.value.target, tir.TensorView)
+        and isinstance(item.value.target, (tir.TensorView, tir.PtrOf))
     }
     return tuple(_row_major(param_abi_of(p)) if p in viewed else param_abi_of(p) for p in kernel.params)
 

@@ -58,7 +58,7 @@ def resolve_target(module: Module, target: str | Target | None) -> Target:
     """What to compile `module` for.
 
     None and "cuda" leave the choice to the Module where it declares a target. "cpu" compiles a Module that is placed
-    for CUDA over the CPU runtime, with the same placement.
+    for CUDA over the CPU runtime, with the same placement, for the default instruction set of this family of CPUs.
 
     Raises:
         As `check_target`; WrongValueError: the Module declares another target.
@@ -68,7 +68,7 @@ def resolve_target(module: Module, target: str | Target | None) -> Target:
     if target is None or target == "cuda":
         return declared if declared is not None else default_target()
     if target == "cpu":
-        return declared if isinstance(declared, CpuTarget) else CpuTarget()
+        return declared if isinstance(declared, CpuTarget) else CpuTarget.default()
     assert isinstance(target, Target)
     if declared is None or declared == target or (isinstance(declared, CudaTarget) and isinstance(target, CpuTarget)):
         return target

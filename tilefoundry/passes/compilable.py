@@ -84,8 +84,6 @@ def _allocates(value: Expr) -> bool:
 def _binding(var: Var, value: Expr, owners: Collection[Var], span: SourceSpan | None) -> None:
     type_ = var.type
     target = value.target if isinstance(value, Call) else None
-    if isinstance(target, tir.PtrOf):
-        _refuse("T.ptr_of", "view the tensor itself: T.tensor_view(x, i, j, shape=...)", span)
     if not isinstance(type_, TensorType) or not type_.shape:
         return
     if any(dim_vars(extent) for extent in type_.shape):
@@ -124,8 +122,12 @@ def _sharded(var: Var, layout: ShardLayout, type_: TensorType, span: SourceSpan 
 
 def _view(var: Var, value: Call, type_: TensorType, owners: Collection[Var], span: SourceSpan | None) -> None:
     memory, *at = value.args
-    assert isinstance(memory, Var) and isinstance(memory.type, TensorType)  # verified
-    if at and (memory not in owners or isinstance(memory.type.layout, (ShardLayout, ComposedLayout))):
+    assert isinstance(memory, Var) and isinstance(memory.type, (TensorType, tir.PointerType))  # verified
+    if (
+        at
+        and isinstance(memory.type, TensorType)
+        and (memory not in owners or isinstance(memory.type.layout, (ShardLayout, ComposedLayout)))
+    ):
         _refuse(
             f"'{var.name}', a window of the view '{memory.name}',", "view the tensor itself at the coordinates", span
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from types import GenericAlias
+from typing import get_args, get_origin
 
 from tilefoundry.dsl.tensor import ConstTensor, Tensor, TensorSpec
 from tilefoundry.ir.core.function import Function
@@ -92,9 +92,9 @@ def _dtype(p: Parser, node: ast.AST, dtype: object) -> DType:
 
 
 def parameter_spec(p: Parser, node: ast.expr, value: object) -> TensorSpec:
-    """The annotation of one parameter; a string (postponed evaluation) is evaluated from its syntax."""
+    """The annotation of one parameter; a string (postponed evaluation, or quotes) is evaluated from its syntax."""
     if isinstance(value, str):
-        value = p.evaluate(node)
+        value = p.evaluate(_unquoted(p, node))
     if not isinstance(value, TensorSpec):
         p.refuse(node, f"expected a Tensor[...] or ConstTensor[...] annotation, got {_written(value)}", FORM)
     return value
@@ -103,15 +103,28 @@ def parameter_spec(p: Parser, node: ast.expr, value: object) -> TensorSpec:
 def return_type(p: Parser, node: ast.expr, value: object) -> TensorType | TupleType:
     """The type of a return annotation: ``Tensor[...]`` or a tuple of them."""
     if isinstance(value, str):
-        value = p.evaluate(node)
+        value = p.evaluate(_unquoted(p, node))
     if isinstance(value, TensorSpec):
         if value.is_const:
             p.refuse(node, "a result cannot be a ConstTensor", "write Tensor[...]")
         return tensor_type(p, node, value)
-    fields = value.__args__ if isinstance(value, GenericAlias) else value  # tuple[Tensor[...], ...]
+    fields = get_args(value) if get_origin(value) is tuple else value  # tuple[Tensor[...], ...]
     if isinstance(fields, (tuple, list)) and fields and not any(isinstance(f, str) for f in fields):
         return TupleType(tuple(return_type(p, node, f) for f in fields))
     p.refuse(node, f"expected Tensor[...] or a tuple of them as return type, got {_written(value)}", FORM)
+
+
+def _unquoted(p: Parser, node: ast.expr) -> ast.expr:
+    """The expression of an annotation; what is written in quotes stands where the quotes stand."""
+    if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
+        return node
+    try:
+        inner = ast.parse(node.value.strip(), mode="eval").body
+    except SyntaxError as error:
+        p.refuse(node, f"the text of this annotation is no expression: {error.msg}", FORM)
+    for part in ast.walk(inner):
+        ast.copy_location(part, node)
+    return inner
 
 
 def _written(value: object) -> str:

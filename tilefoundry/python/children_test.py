@@ -12,6 +12,7 @@ from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.hir import MatMul
 from tilefoundry.ir.text import canonical_module_text
 from tilefoundry.ir.types import make_tensor_type
+from tilefoundry.ir.verify import verify_module
 from tilefoundry.python.testing import check_refusal, load_program
 
 CHILDREN = """\
@@ -217,3 +218,40 @@ def test_children_of_one_name_are_refused() -> None:
         with pytest.raises(WrongValueError, match=r"two children are named(.|\n)*renamed") as caught:
             load_program(block("x", *members))
         assert isinstance(caught.value, TileFoundryError)
+
+
+PLACED_CHILD = """\
+THREAD = Topology("thread", {threads})
+@module(entry="f")
+class Placed:
+    @func
+    def f(x: Tensor[(8, 64), "f32"]) -> Tensor[(8, 64), "f32"]:
+        with Mesh((THREAD,), (32,), ("t",)) as t:
+            return tf.reshard(tf.reshard(x, (8, 32 @ t.t, 2), "rmem"), (8, 64), "gmem")
+"""
+ITS_OWNER = """\
+@module(topologies=(Topology("thread", 32),))
+class Owner:
+    placed = Placed
+"""
+
+
+def test_a_child_is_placed_on_the_levels_of_its_owner() -> None:
+    owner = load_program(PLACED_CHILD.format(threads=32) + ITS_OWNER)["Owner"]
+    assert isinstance(owner, Module)
+    child = owner.child_named("placed")
+    assert child is not None and child.topologies is None
+    assert [t.name for t in child.effective_topologies()] == ["thread"]
+
+
+def test_a_module_that_nobody_owns_has_no_levels_when_it_is_complete() -> None:
+    alone = load_program(PLACED_CHILD.format(threads=32))["Placed"]
+    assert isinstance(alone, Module)
+    with pytest.raises(VerifyError, match="topology 'thread' of size 32 not declared"):
+        verify_module(alone)
+
+
+def test_levels_that_are_not_the_owners_are_refused() -> None:
+    text = PLACED_CHILD.format(threads=64).replace("(32,)", "(64,)").replace("32 @ t.t, 2", "64 @ t.t")
+    with pytest.raises(VerifyError, match="topology 'thread' of size 64 not declared"):
+        load_program(text + ITS_OWNER)

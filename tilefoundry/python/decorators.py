@@ -187,7 +187,7 @@ def _module(
     site = ClassSite.of(cls, frame)
     try:
         built = Collector(cls, Session(levels), site).module(entry, target, levels)
-        verify_module(built)
+        verify_module(built, owned=True)
     except TileFoundryError as error:
         if error.span is not None:
             raise

@@ -60,6 +60,8 @@ class Resolver:
             return self.function.__closure__[code.co_freevars.index(mangled)].cell_contents
         if mangled in self.members.names and not self.in_annotation:
             return self.members.find(mangled)
+        if mangled in self.enclosing and mangled not in code.co_names:
+            return self.enclosing[mangled]  # only the annotation of a local name reads it: no code, so no cell
         return self.outside(name)
 
     def outside(self, name: str) -> object:

@@ -137,6 +137,22 @@ def test_an_annotation_may_use_a_name_that_a_function_of_the_class_has(future: s
     assert str(extent(scope["Program"])) == "M"
 
 
+@pytest.mark.parametrize("future", ["", "from __future__ import annotations"])
+def test_the_annotation_of_a_local_name_sees_the_names_around(future: str) -> None:
+    scope = program(
+        future,
+        "layout = 3",
+        "def make(layout):",
+        "    @func",
+        f"    {F}",
+        '        y: where(layout=layout, storage="gmem") = x * 2.0',
+        "        return y",
+        "    return f",
+        "f = make((8,))",
+    )
+    assert factor(scope["f"]) == 2.0
+
+
 def test_private_names_are_those_of_the_class() -> None:
     scope = program(
         "_Program__scale = 2.0",

@@ -47,6 +47,8 @@ TYPES: dict[str, tuple[str, tuple[str, ...]]] = {
     "layout of another rank": (typed('§Tensor[(8, 64), "f32", (512,)]'), ("(512,)",)),
     "strides of another rank": (typed('§Tensor[(8, 64), "f32", ((8, 64), (1,))]'), ("1 strides for 2 entries",)),
     "strides that overlap": (typed('§Tensor[(8, 64), "f32", ((8, 64), (0, 1))]'), ("injective",)),
+    "quotes around no expression": (typed("§'Tensor[(8,, 64)]'"), ("the text of this annotation is no expression",)),
+    "quotes around a name": (typed("§'undefined'"), ("name 'undefined' is not defined",)),
     "a result of int": (
         "@func\ndef f(x: Tensor[(8,), 'f32']) -> §int:\n    return x",
         ("Tensor[...] or a tuple of them as return type, got 'int'",),

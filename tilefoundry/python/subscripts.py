@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_origin
 
 from tilefoundry.dsl.tensor import ConstTensor, Tensor
 from tilefoundry.ir import dims
@@ -35,7 +35,7 @@ def subscript(p: Parser, node: ast.AST) -> object:
     if value is Tensor or value is ConstTensor:
         items = p.evaluate(node.slice)
         return Tensor[items] if value is Tensor else ConstTensor[items]
-    if value is tuple:  # a return annotation under postponed evaluation
+    if value is tuple or get_origin(value) is tuple:  # a return annotation under postponed evaluation
         items = p.evaluate(node.slice)
         return items if isinstance(items, tuple) else (items,)
     if isinstance(value, Expr):

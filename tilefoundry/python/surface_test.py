@@ -170,6 +170,13 @@ def test_the_third_slot_is_a_layout(written: str, layout: object) -> None:
     assert found.params[0].type.layout == layout
 
 
+@pytest.mark.parametrize("future", ["", "from __future__ import annotations"])
+def test_annotations_in_quotes(future: str) -> None:
+    quoted = "'Tensor[(8,), \"f32\"]'"
+    found = function("return x", params=f"x: {quoted}", result=quoted, head=future)
+    assert found.params[0].type == found.return_type == function("return x").return_type
+
+
 def test_a_const_tensor_is_a_weight() -> None:
     found = function("return x * w", params=f'{VECTOR}, w: ConstTensor[(8,), "f32"]')
     assert [p.is_const for p in found.params] == [False, True]
@@ -178,10 +185,12 @@ def test_a_const_tensor_is_a_weight() -> None:
 
 @pytest.mark.parametrize(
     "written",
-    ['tuple[Tensor[(8,), "f32"], Tensor[(8,), "f32"]]', '(Tensor[(8,), "f32"], Tensor[(8,), "f32"])'],
+    ["tuple[T, T]", "typing.Tuple[T, T]", "(T, T)", "[T, T]"],
 )
-def test_several_results(written: str) -> None:
-    found = function("return (x, x * x)", result=written)
+@pytest.mark.parametrize("future", ["", "from __future__ import annotations\n"])
+def test_several_results(written: str, future: str) -> None:
+    head = f"{future}import typing\nT = Tensor[(8,), 'f32']"
+    found = function("return (x, x * x)", result=written, head=head)
     assert isinstance(found.return_type, TupleType)
     assert isinstance(found.body, Tuple)
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import platform
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import ClassVar
 
 from tilefoundry.diagnostics import WrongTypeError, WrongValueError
@@ -23,6 +26,10 @@ class CpuTarget(Target):
 
     name: ClassVar[str] = "cpu"
     ISAS: ClassVar[tuple[str, ...]] = ("x86-64-v2", "x86-64-v3", "x86-64-v4", "aarch64")
+    # The one instruction set of a family, by what the platform module calls its machines.
+    DEFAULTS: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"x86_64": "x86-64-v3", "amd64": "x86-64-v3", "aarch64": "aarch64", "arm64": "aarch64"}
+    )
 
     isa: str = "x86-64-v3"
 
@@ -31,6 +38,24 @@ class CpuTarget(Target):
             raise WrongTypeError(f"CpuTarget: isa must be a string, got {self.isa!r}")
         if self.isa not in self.ISAS:
             raise WrongValueError(f"CpuTarget: unknown isa {self.isa!r}", remedy=f"use one of {', '.join(self.ISAS)}")
+
+    @classmethod
+    def default(cls, machine: str | None = None) -> CpuTarget:
+        """The target of a family of CPUs: a fixed one, whatever the CPU at hand can do besides.
+
+        Args:
+            machine: what `platform.machine` calls it; by default the one that this runs on.
+
+        Raises:
+            WrongValueError: there is no target for this family.
+        """
+        name = (machine if machine is not None else platform.machine()).lower()
+        if name not in cls.DEFAULTS:
+            raise WrongValueError(
+                f"CpuTarget: no instruction set for machines of the kind {name!r}",
+                remedy=f"use one of {', '.join(cls.DEFAULTS)}",
+            )
+        return cls(cls.DEFAULTS[name])
 
     @property
     def levels(self) -> tuple[TopologyLevel, ...]:

@@ -191,6 +191,18 @@ def test_cpu_never_means_the_machine_at_hand():
         CpuTarget(3)
 
 
+@pytest.mark.parametrize(
+    ("machine", "isa"),
+    [("x86_64", "x86-64-v3"), ("AMD64", "x86-64-v3"), ("aarch64", "aarch64"), ("arm64", "aarch64")],
+)
+def test_a_family_of_cpus_has_one_default(machine, isa, monkeypatch):
+    assert CpuTarget.default(machine) == CpuTarget(isa)
+    monkeypatch.setattr("platform.machine", lambda: machine)
+    assert CpuTarget.default() == CpuTarget(isa)
+    with pytest.raises(ValueError, match=r"'riscv64'(.|\n)*x86_64, amd64, aarch64"):
+        CpuTarget.default("riscv64")
+
+
 def test_targets_are_values():
     with pytest.raises(dataclasses.FrozenInstanceError):
         default_target().arch = "sm_80"

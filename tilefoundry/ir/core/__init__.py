@@ -11,7 +11,6 @@ from tilefoundry.ir.core.expr import (
     init_expr,
     remove_metadata,
     replace_metadata,
-    structurally_equal,
     type_of,
 )
 from tilefoundry.ir.core.function import Function
@@ -91,6 +90,5 @@ __all__ = [
     "schemas_named",
     "set_executor_loader",
     "span_of",
-    "structurally_equal",
     "type_of",
 ]

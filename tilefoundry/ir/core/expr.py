@@ -59,7 +59,7 @@ class Expr:
         return self._hash
 
     def __eq__(self, other: object) -> bool:
-        return structurally_equal(self, other) if isinstance(other, Expr) else NotImplemented
+        return _same_nodes(self, other) if isinstance(other, Expr) else NotImplemented
 
 
 def init_expr(expr: Expr, type_: Type, metadata: Metadata) -> None:
@@ -70,7 +70,7 @@ def init_expr(expr: Expr, type_: Type, metadata: Metadata) -> None:
     object.__setattr__(expr, "_hash", hash((type(expr).__name__, expr._key())))
 
 
-def structurally_equal(a: object, b: object) -> bool:
+def _same_nodes(a: object, b: object) -> bool:
     """Whether two expressions (or tuples of them) have the same structure; Vars are compared by identity."""
     seen: set[tuple[int, int]] = set()
     todo: list[tuple[object, object]] = [(a, b)]

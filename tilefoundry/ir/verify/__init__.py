@@ -42,13 +42,17 @@ def verify_function(fn: Function, topologies: Sequence[Topology] | None = None) 
         verify_function(part, topologies)
 
 
-def verify_module(module: Module) -> None:
+def verify_module(module: Module, *, owned: bool = False) -> None:
     """Checks a Module and its children: topologies against the target, then every function.
+
+    Args:
+        owned: the module may become a child; levels that nobody declares yet are its owner's, and are not checked.
 
     Raises:
         VerifyError: the first fault found.
     """
     topologies = module.effective_topologies()
+    known = not owned or module.declares_target() or _declares_topologies(module)
     if module.declares_target():
         try:
             validate_program_topology(topologies, module.resolve_target())
@@ -61,12 +65,17 @@ def verify_module(module: Module) -> None:
             raise VerifyError(error.message, remedy=error.remedy) from error
     for function in module.functions:
         if isinstance(function, Function):
-            verify_function(function, topologies)
+            verify_function(function, topologies if known else None)
             verify_children(module, function)
         elif isinstance(function, PrimFunction):
             verify_prim_function(function, module)
     for child in module.modules:
-        verify_module(child)
+        verify_module(child, owned=owned)
+
+
+def _declares_topologies(module: Module) -> bool:
+    """Whether the module or an owner says which levels there are."""
+    return module.topologies is not None or (module.owner is not None and _declares_topologies(module.owner))
 
 
 __all__ = ["meshes_named", "verify_function", "verify_module", "verify_prim_function"]

@@ -13,7 +13,6 @@ from tilefoundry.ir.hir.grid_region import GridRegionExpr
 from tilefoundry.ir.shard import Topology
 from tilefoundry.ir.structure import structurally_equal
 from tilefoundry.ir.text.module import canonical_module_text
-from tilefoundry.ir.text.script.analysis import scopes_of
 from tilefoundry.ir.text.script.blocks import INDENT
 from tilefoundry.ir.text.script.body import BodyPrinter
 from tilefoundry.ir.text.script.kernels import KernelPrinter
@@ -65,11 +64,6 @@ class ScriptPrinter:
         members: list[str] = []
         spellings = self._children(module, members)
         levels = module.effective_topologies() if root else module.topologies or ()
-        if not root and module.topologies is None and any(map(_opens_mesh, module.functions)):
-            raise ExtractError(  # @module checks levels when the child is made, before it has an owner
-                f"child '{module.name}' opens meshes on levels that it has from its owner",
-                remedy="declare topologies on it, too",
-            )
         for definition in module.functions:
             if isinstance(definition, PrimFunction):
                 members += self._kernel_member(module, definition, levels)
@@ -263,14 +257,6 @@ def _check_parts(function: Function, members: set[str]) -> None:
             f"'{name}': {', '.join(sorted(clash)) or 'labels of its variants'} cannot stand in one class body",
             remedy="give every member, variant and converter a name of its own",
         )
-
-
-def _opens_mesh(definition: object) -> bool:
-    """Whether a function places anything, and so needs levels."""
-    if not isinstance(definition, Function):
-        return False
-    parts = (definition, *definition.variants, *(converter for _, converter in definition.converters))
-    return any(scopes_of(e) for part in parts if part.body is not None for e in post_order(part.body))
 
 
 def _callees(kernel: PrimFunction) -> Iterator[PrimFunction]:
