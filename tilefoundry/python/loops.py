@@ -155,11 +155,15 @@ def _header(p: Parser, node: ast.expr) -> Header:
         where = node.left
         spread = _spread_axis(p, node.right)
     if not isinstance(where, ast.Call):
-        p.refuse(where, "expected range(...) or tile(...) after 'in'", "write 'for i in range(n):'")
+        p.refuse(
+            where, "expected range(...) or tile(...) after 'in'", "write 'for i in range(n):', or run over a tuple"
+        )
     function = p.evaluate(where.func)
     if function is not range and not isinstance(function, Tile):
         p.refuse(
-            where, f"expected range(...) or tile(...) after 'in', got {describe(function)}", "iterate over extents"
+            where,
+            f"expected range(...) or tile(...) after 'in', got {describe(function)}",
+            "iterate over extents, or run over a tuple",
         )
     name = "tile" if isinstance(function, Tile) else "range"
     if where.keywords:

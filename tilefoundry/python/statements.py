@@ -1,11 +1,14 @@
-"""Statements: assignment, ``with Mesh``, compile-time ``if``, ``return``; the table of all statement handlers."""
+"""Statements: assignment, ``with Mesh``, ``if`` and ``for`` at parse time, ``return``; the table of all handlers."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
 
+from tilefoundry.dsl.markers import SurfaceOp
 from tilefoundry.ir.core.expr import Expr, Tuple
+from tilefoundry.ir.core.function import Function
+from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.core.type import TupleType
 from tilefoundry.ir.hir import TupleGetItem
 from tilefoundry.ir.shard import Mesh
@@ -21,20 +24,20 @@ def assign(p: Parser, node: ast.AST) -> None:
     assert isinstance(node, ast.Assign)
     value = p.evaluate(node.value)
     for target in node.targets:
-        _assign_target(p, node, target, value)
+        _assign_target(p, node.value, target, value)
 
 
-def _assign_target(p: Parser, node: ast.Assign, target: ast.expr, value: object) -> None:
+def _assign_target(p: Parser, source: ast.expr, target: ast.expr, value: object) -> None:
     if isinstance(target, ast.Name):
         p.bind(target.id, value)
     elif isinstance(target, (ast.Tuple, ast.List)):
-        parts = _parts(p, node, value)
+        parts = _parts(p, source, value)
         if any(isinstance(element, ast.Starred) for element in target.elts):
             p.refuse(target, "a starred name on the left side", "name each element")
         if len(parts) != len(target.elts):
             p.refuse(target, f"{len(target.elts)} names for {len(parts)} values", "give each value a name")
         for element, part in zip(target.elts, parts, strict=True):
-            _assign_target(p, node, element, part)
+            _assign_target(p, source, element, part)
     elif isinstance(target, ast.Subscript):
         p.refuse(
             target,
@@ -45,18 +48,26 @@ def _assign_target(p: Parser, node: ast.Assign, target: ast.expr, value: object)
         p.refuse(target, "expected a name on the left side of '='", "assign to a plain local name")
 
 
-def _parts(p: Parser, node: ast.Assign, value: object) -> tuple[object, ...]:
+def _parts(p: Parser, source: ast.expr, value: object) -> tuple[object, ...]:
+    parts = _elements(p, source, value)
+    if parts is None:
+        p.refuse(
+            source,
+            f"expected several values to unpack, got {describe(value)}",
+            "unpack a tuple, or a call that returns several tensors; slice a tensor: x[0], x[1]",
+        )
+    return parts
+
+
+def _elements(p: Parser, source: ast.expr, value: object) -> tuple[object, ...] | None:
+    """What a tuple holds, at parse time or at run time; None for another value."""
     if isinstance(value, (tuple, list)):
         return tuple(value)
     if isinstance(value, Tuple):  # what an elaborated function returned
         return value.elements
     if isinstance(value, Expr) and isinstance(value.type, TupleType):
-        return tuple(p.call(node.value, TupleGetItem(k), (value,)) for k in range(len(value.type.fields)))
-    p.refuse(
-        node.value,
-        f"expected several values to unpack, got {describe(value)}",
-        "unpack a tuple, or a call that returns several tensors; slice a tensor: x[0], x[1]",
-    )
+        return tuple(p.call(source, TupleGetItem(k), (value,)) for k in range(len(value.type.fields)))
+    return None
 
 
 def augmented(p: Parser, node: ast.AST) -> None:
@@ -101,6 +112,40 @@ def branch(p: Parser, node: ast.AST) -> None:
     p.run(node.body if truth(p, node.test, p.evaluate(node.test)) else node.orelse)
 
 
+def repeat(p: Parser, node: ast.AST) -> None:
+    """``for`` over the elements of a tuple: the body is parsed once for each, as if written so. Else a loop."""
+    assert isinstance(node, ast.For)
+    items = None if node.orelse else _items(p, node.iter)
+    if items is None:
+        loop(p, node)
+        return
+    for item in items:
+        _assign_target(p, node.iter, node.target, item)
+        p.run(node.body)
+        if p.result is not None:
+            return
+
+
+def _items(p: Parser, node: ast.expr) -> tuple[object, ...] | None:
+    """The elements of a tuple, or ``enumerate`` of one; None for what a loop runs over, and for anything else."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+        return None
+    if isinstance(node, ast.Call):
+        function = p.evaluate(node.func)
+        if function is enumerate:
+            inner = _items(p, node.args[0]) if len(node.args) == 1 and not node.keywords else None
+            if inner is None:
+                p.refuse(
+                    node,
+                    "expected range(...) or tile(...) after 'in', got an enumerate of something else than one tuple",
+                    "enumerate a tuple of values or of child modules, from 0 on",
+                )
+            return tuple(enumerate(inner))
+        if not isinstance(function, (SurfaceOp, Function, Module)):
+            return None
+    return _elements(p, node, p.evaluate(node))
+
+
 def give_back(p: Parser, node: ast.AST) -> None:
     """``return value`` or ``return a, b``."""
     assert isinstance(node, ast.Return)
@@ -141,7 +186,7 @@ STATEMENTS: Mapping[type[ast.AST], StatementHandler] = {
     ast.Assign: assign,
     ast.AugAssign: augmented,
     ast.Expr: expression,
-    ast.For: loop,
+    ast.For: repeat,
     ast.If: branch,
     ast.Pass: nothing,
     ast.Return: give_back,

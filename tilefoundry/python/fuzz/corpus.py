@@ -103,7 +103,9 @@ class Block:
         return x * x
     @func
     def block(x: Tensor[(4, 8), "f32"]) -> Tensor[(4, 8), "f32"]:
-        y = layers[1](layers[0](x))
+        y = x
+        for i, layer in enumerate(layers):
+            y = layer(y) + x[i : i + 1]
         return act(proj(x=y)) + x
     def forward(self, x, steps=1):
         return self.block(x)
