@@ -179,7 +179,7 @@ struct WgmmaOperand {
   static constexpr int mn_step = along_k ? 8 : width;
 
   /// The descriptor without its address.
-  static constexpr uint64_t descriptor() {
+  TILEFOUNDRY_HOST_DEVICE static constexpr uint64_t descriptor() {
     uint64_t const mn = static_cast<uint64_t>(2 * mn_atoms >> 4), k = static_cast<uint64_t>(2 * k_atoms >> 4);
     uint64_t const code[] = {0, 3, 2, 1};  // none, 32, 64, 128 bytes
     // Without a swizzle the leading distance is that along K; with one it is that of atoms along Mn, or
