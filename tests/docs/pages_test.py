@@ -1,6 +1,7 @@
 """What the pages show is true: their programs run, and print what they promise."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,9 @@ from pathlib import Path
 import pytest
 
 import tilefoundry
+import tilefoundry.dsl  # registers the ops
 from tests.docs.pages import Program, matches, programs
+from tilefoundry.ir.core.op import op_names
 
 _ROOT = Path(tilefoundry.__file__).parents[1]
 _PAGES = [_ROOT / "README.md", *sorted((_ROOT / "docs").glob("*.md"))]
@@ -40,6 +43,18 @@ def test_program(page: Path, program: Program, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     if program.output is not None:
         assert matches(program.output, done.stdout), f"{page.name} promises:\n{program.output}\nbut:\n{done.stdout}"
+
+
+# written `m.w`, or taken apart by `a, b = ...`; `add` and the like are kinds of the other two
+_WITHOUT_NAME = {"tuple_get_item", "mesh_coordinate", "binary", "unary"}
+
+
+def test_every_op_is_on_a_page() -> None:
+    pages = "\n".join(page.read_text(encoding="utf-8") for page in _PAGES)
+    prose = re.sub(r"^```.*?^```$", "", pages, flags=re.MULTILINE | re.DOTALL)  # a program that uses an op says nothing
+    named = {word for span in re.findall(r"`([^`\n]+)`", prose) for word in re.findall(r"\w+", span)}
+    missing = set(op_names("tf")) - named - _WITHOUT_NAME
+    assert not missing, f"no page under docs says what these ops do: {', '.join(sorted(missing))}"
 
 
 _PAGE = """\
