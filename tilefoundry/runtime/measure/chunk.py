@@ -12,7 +12,9 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-_RUN_ELEMENTS = 1 << 17
+# On the CPU the most that torch works on in one thread (its grain size): a run of many short parallel steps would wait
+# for the slowest thread at every one of them, many times over on a busy machine. Elsewhere a step costs a launch.
+_CPU_RUN, _DEVICE_RUN = 1 << 15, 1 << 22
 
 
 class Chunk:
@@ -71,9 +73,10 @@ def chunks(candidate: Tensor, reference: Tensor | None) -> Iterator[Chunk]:
     """Split two outputs of one shape and dtype into runs; the reference's move to the candidate's device."""
     flat = candidate.reshape(-1)
     flat_reference = None if reference is None else reference.reshape(-1)
-    for start in range(0, flat.numel(), _RUN_ELEMENTS):
-        run = flat[start : start + _RUN_ELEMENTS]
-        other = None if flat_reference is None else flat_reference[start : start + _RUN_ELEMENTS].to(run.device)
+    length = _CPU_RUN if flat.device.type == "cpu" else _DEVICE_RUN
+    for start in range(0, flat.numel(), length):
+        run = flat[start : start + length]
+        other = None if flat_reference is None else flat_reference[start : start + length].to(run.device)
         yield Chunk(start, run, other)
 
 
