@@ -31,7 +31,11 @@ class AxisSlice:
 def subscript(p: Parser, node: ast.AST) -> object:
     """A tensor slice, a ``Tensor[...]`` type, or an element of a captured sequence."""
     assert isinstance(node, ast.Subscript)
-    value = p.evaluate(node.value)
+    return part_of(p, node, p.evaluate(node.value))
+
+
+def part_of(p: Parser, node: ast.Subscript, value: object) -> object:
+    """What a subscript takes of a value."""
     if value is Tensor or value is ConstTensor:
         items = p.evaluate(node.slice)
         return Tensor[items] if value is Tensor else ConstTensor[items]

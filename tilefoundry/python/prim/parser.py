@@ -18,7 +18,6 @@ from tilefoundry.ir.core.metadata import BindingMetadata, Metadata
 from tilefoundry.ir.core.op import Op
 from tilefoundry.ir.core.type import IntLiteralType
 from tilefoundry.ir.dims import DimVar
-from tilefoundry.ir.hir import Slice
 from tilefoundry.ir.types import TensorType
 from tilefoundry.python.parser import Parser, construct_name
 
@@ -148,10 +147,6 @@ class PrimParser(Parser):
 
     def _refuse_tensors(self, node: ast.AST, target: CallTarget) -> NoReturn:
         name = getattr(target, "op_name", "this function")
-        if isinstance(target, Slice):
-            self.refuse(
-                node, "a subscript of a tensor in a kernel", "view a part of it: T.tensor_view(x, i, j, shape=(8, 8))"
-            )
         self.refuse(
             node,
             f"{name} gives a new tensor; a kernel writes into memory that it has allocated",

@@ -73,6 +73,10 @@ VERIFY: dict[str, tuple[str, tuple[str, ...]]] = {
     "tensor op": (kernel("x = §tf.exp(a)"), ("unary gives a new tensor", "T.binary")),
     "operator on tensors": (kernel("x = §a * a"), ("gives a new tensor",)),
     "subscript": (kernel("T.copy(§a[0], o)"), ("subscript", "T.tensor_view(x, i, j")),
+    "subscript by a loop variable": (
+        kernel("for i in range(4):", "    T.copy(§a[i], o)"),
+        ("a subscript of a tensor in a kernel", "T.tensor_view(x, i, j"),
+    ),
     "assignment to an element": (kernel("§o[0] = a"), ("elements cannot be assigned", "T.copy(src, view)")),
     "augmented assignment": (scalars("§n += 1"), ("augmented", "T.binary(n, ..., n")),
     "rebinding in a block": (
