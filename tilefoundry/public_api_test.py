@@ -19,7 +19,8 @@ SURFACE = {
     "tilefoundry.dsl": (
         *("Tensor", "ConstTensor", "tf", "T", "DimVar", "DimVarRangePat", "Mesh", "Topology", "S", "P", "B", "Split"),
         *("Partial", "Broadcast", "ceildiv", "ReduceKind", "UnaryKind", "BinaryKind", "tile", "launch", "Dynamic"),
-        *("Layout", "ComposedLayout", "ShardLayout", "DType", "storage", "where"),
+        *("Layout", "ComposedLayout", "ShardLayout", "DType", "TensorType", "StorageKind", "storage"),
+        "where",
     ),
     "tilefoundry.dsl.storage": ("gmem", "smem", "rmem", "host", "tmem", "umat"),
     "tilefoundry.target": (

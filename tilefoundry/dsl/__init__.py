@@ -17,7 +17,7 @@ from tilefoundry.ir.shard import (
     Split,
     Topology,
 )
-from tilefoundry.ir.types import DType
+from tilefoundry.ir.types import DType, StorageKind, TensorType
 
 S, P, B = Split, Partial, Broadcast
 
@@ -39,8 +39,10 @@ __all__ = [
     "S",
     "ShardLayout",
     "Split",
+    "StorageKind",
     "T",
     "Tensor",
+    "TensorType",
     "Topology",
     "UnaryKind",
     "ceildiv",
