@@ -50,7 +50,6 @@ class Elaborator:
         if known is None:
             instance = self._instantiate(callee, types)
             known = self._instances[key] = (instance, callee)  # the callee keeps its id alive
-            self._instances.setdefault((id(instance), types), (instance, instance))
         return known[0]
 
     def without_calls(self, fn: Function) -> Function:

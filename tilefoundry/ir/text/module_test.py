@@ -33,8 +33,8 @@ T = make_tensor_type((8, 8), "f32")
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def module(build, params=("x",), t=T, **kwargs):
-    variables = tuple(Var(p, t) for p in params)
+def module(build, params=("x",), t=T, const=False, **kwargs):
+    variables = tuple(Var(p, t, const) for p in params)
     body = build(*variables)
     return Module("m", (Function("f", variables, body, body.type),), "f", **kwargs)
 
@@ -80,7 +80,7 @@ VARIANTS = {
         lambda x: binary(BinaryKind.MUL, x, Constant(0.5, TensorType.umat_scalar("f16")))
     ),
     "another parameter name": module(exp, params=("y",)),
-    "a weight": Module("m", (Function("f", (Var("x", T, True),), exp(Var("x", T)), T),), "f"),
+    "a weight": module(exp, const=True),
     "another dtype": module(exp, t=make_tensor_type((8, 8), "bf16")),
     "another storage": module(exp, t=make_tensor_type((8, 8), "f32", "smem")),
     "another layout": module(exp, t=make_tensor_type((8, 8), "f32", layout=Layout((8, 8), (1, 8)))),
