@@ -82,6 +82,11 @@ from tilefoundry.driver import lower
 from tilefoundry.ir.samples import attention
 assert lower(attention()).entry == "attention"
 """,
+    "cli": """
+from typer.testing import CliRunner
+from tilefoundry.cli.main import app
+assert "0 entries" in CliRunner().invoke(app, ["cache", "report", "--dir", "nothing"]).output
+""",
     "root": """
 import torch
 import tilefoundry

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import collections
+import errno
+import os
+import shutil
 import threading
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 from tilefoundry.codegen.emit import emit_module
-from tilefoundry.diagnostics import WrongTypeError
+from tilefoundry.diagnostics import CompileError, WrongTypeError
 from tilefoundry.driver.cache import DiskCache, default_root, open_cache, temporary_cache
+from tilefoundry.driver.device_code import DEVICE_CODE
 from tilefoundry.driver.inputs import check_target, normalize_to_module, resolve_target
 from tilefoundry.driver.keys import library_key, module_key
 from tilefoundry.driver.options import CompilerOptions
@@ -21,10 +26,12 @@ from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.tir import PrimFunction
 from tilefoundry.runtime.compiled import BuildInfo, CompiledModule
+from tilefoundry.runtime.library import LibraryError
 from tilefoundry.runtime.loader import load_linked_module
 from tilefoundry.target import Target
 
 _RECENT = 256  # programs whose key is remembered by identity
+_LEAST_ROOM = 64 << 20  # bytes; a compile that fails with less is taken to have filled the disk
 
 
 class Jit:
@@ -107,24 +114,48 @@ class Jit:
 
         def make(folder: Path) -> None:
             linkable = emit_module(lower(module, target), target)
-            write_artifact(linkable, options, folder, name, {isa_of(target): key})
+            try:
+                write_artifact(linkable, options, folder, name, {isa_of(target): key})
+            except CompileError as error:  # compilers do not say why in a way that programs can read
+                if shutil.disk_usage(folder).free < _LEAST_ROOM:
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder)) from error
+                raise
 
         disk_key = library_key(key, target)
+        while True:
+            disk, entry, hit = self._entry(disk_key, make)
+            try:
+                identity = entry.stat().st_ino
+                linked = read_artifact(entry / f"{name}.so")
+                origin = BuildInfo("disk cache" if hit else "compiled", time.perf_counter() - started)
+                if hit and (linked.target, linked.isa) != (target.canonical_text(), isa_of(target)):
+                    raise LibraryError(f"'{linked.library}' is for {linked.target}")
+                compiled = load_linked_module(linked, origin, DEVICE_CODE)
+                if entry.stat().st_ino == identity:
+                    return compiled
+            except FileNotFoundError:
+                # Another process dropped it, to make room, before all of it was read; or it holds another library.
+                if entry.is_dir():
+                    disk.discard(entry)
+            except LibraryError:
+                if not hit:
+                    raise
+                disk.discard(entry)  # whole, and yet not for this machine: a cache that was copied from another
+
+    def _entry(self, key: str, make: Callable[[Path], None]) -> tuple[DiskCache, Path, bool]:
+        """The cache that holds an entry, its folder, and whether it was there; out of a full cache, a temporary one."""
         disk = self._disk()
         try:
-            entry, hit = disk.get_or_make(disk_key, make)
+            return disk, *disk.get_or_make(key, make)
         except OSError as error:
             warnings.warn(
                 f"kernel cache '{disk.root}' cannot be written: {error}; using a private temporary folder",
                 RuntimeWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
             with self._lock:
                 disk = self._disks[default_root()] = temporary_cache()
-            entry, hit = disk.get_or_make(disk_key, make)
-        linked = read_artifact(entry / f"{name}.so")
-        origin = BuildInfo("disk cache" if hit else "compiled", time.perf_counter() - started)
-        return load_linked_module(linked, origin)
+            return disk, *disk.get_or_make(key, make)
 
     def _disk(self) -> DiskCache:
         root = default_root()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import platform
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -27,9 +28,9 @@ def module_key(module: Module, target: Target, options: CompilerOptions) -> str:
 
 
 def library_key(key: str, target: Target) -> str:
-    """The key of the library that this machine makes of a program: also headers, compilers and the FFI count."""
+    """The key of the library that this machine makes of a program: also headers, compilers, machine and FFI count."""
     host = find_host()
-    parts = [key, producer_digest(), f"tvm_ffi {tvm_ffi.__version__}", compiler_identity(host.cxx)]
+    parts = [key, producer_digest(), f"tvm_ffi {tvm_ffi.__version__}", platform.machine(), compiler_identity(host.cxx)]
     parts += [_version_text(root) for root in host.include]
     if isinstance(target, CudaTarget):
         parts.append(compiler_identity(find_cuda().nvcc))

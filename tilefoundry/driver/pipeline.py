@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 from tilefoundry.codegen.emit import emit_module
+from tilefoundry.driver.device_code import DEVICE_CODE
 from tilefoundry.driver.inputs import require_module, resolve_target
 from tilefoundry.driver.keys import module_key
 from tilefoundry.driver.options import CompilerOptions
@@ -56,7 +57,8 @@ def _build(module: Module, target: Target, options: CompilerOptions, key: str, s
     linkable = emit_module(module, target)
     with tempfile.TemporaryDirectory(prefix="tilefoundry-") as folder:
         library = write_artifact(linkable, options, Path(folder), linkable.entry.name, {isa_of(target): key})
-        return load_linked_module(read_artifact(library), BuildInfo("compiled", time.perf_counter() - started))
+        origin = BuildInfo("compiled", time.perf_counter() - started)
+        return load_linked_module(read_artifact(library), origin, DEVICE_CODE)
 
 
 def compile(  # the name that users know
@@ -83,4 +85,4 @@ def load(path: str | os.PathLike[str]) -> CompiledModule:
     """
     started = time.perf_counter()
     linked = read_artifact(Path(path))
-    return load_linked_module(linked, BuildInfo("library", time.perf_counter() - started))
+    return load_linked_module(linked, BuildInfo("library", time.perf_counter() - started), DEVICE_CODE)

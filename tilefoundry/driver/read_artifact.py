@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from tilefoundry.runtime.loader import read_library
 
 
 def read_artifact(library: Path) -> LinkedModule:
-    """What a library says about itself, with the key and the sources that lie beside it, if they do.
+    """What a library says about itself, with the key, the options and the sources that lie beside it, if they do.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -20,6 +21,9 @@ def read_artifact(library: Path) -> LinkedModule:
     keys: dict[str, str] = {}
     if (key_file := library.with_suffix(".key")).is_file():
         keys = dict(line.split() for line in key_file.read_text().splitlines())
+    options: dict[str, bool | int] = {}
+    if (description_file := library.with_suffix(".abi.json")).is_file():
+        options = json.loads(description_file.read_text()).get("options", {})
     folder = library.with_suffix(".sources")
     # kernels first: they are what people look for
     files = (
@@ -27,4 +31,5 @@ def read_artifact(library: Path) -> LinkedModule:
         if folder.is_dir()
         else []
     )
-    return replace(linked, key=keys.get(linked.isa, ""), sources={p.name: p.read_text() for p in files})
+    sources = {p.name: p.read_text() for p in files}
+    return replace(linked, key=keys.get(linked.isa, ""), sources=sources, options=options)

@@ -9,6 +9,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 
 from tilefoundry.codegen.host import describe_module
@@ -33,7 +34,8 @@ def write_artifact(
         library, sources = build_library(module, options, Path(work), f"{name}.so", tuple(keys))
         shutil.move(library, folder / library.name)
     (folder / f"{name}.key").write_text("".join(f"{arch} {key}\n" for arch, key in keys.items() if key))
-    description = json.dumps(describe_module(module), indent=1, sort_keys=True)
+    described = {**describe_module(module), "options": asdict(options)}
+    description = json.dumps(described, indent=1, sort_keys=True)
     (folder / f"{name}.abi.json").write_text(description + "\n")
     (folder / f"{name}.sources").mkdir(exist_ok=True)
     for file, text in sources.items():

@@ -92,6 +92,7 @@ class LinkedModule:
         isa: instruction set (CPU) or compile architecture (CUDA).
         key: the key under which `jit` would cache it.
         sources: generated file name to text; empty when the library came without them.
+        options: compiler option to value, likewise.
     """
 
     library: Path
@@ -102,6 +103,7 @@ class LinkedModule:
     isa: str
     key: str = ""
     sources: Mapping[str, str] = field(default_factory=dict, hash=False)
+    options: Mapping[str, bool | int] = field(default_factory=dict, hash=False)
 
 
 def param_abi_of(var: Var) -> ParamABI:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 import torch
 
-from tilefoundry.diagnostics import ArgumentTypeError, ArgumentValueError, TileFoundryError
+from tilefoundry.diagnostics import ArgumentTypeError, ArgumentValueError, CompileError, TileFoundryError
 from tilefoundry.ir.core.weights import WeightSource
 from tilefoundry.runtime.abi import EntryABI, KernelLaunch, LinkedModule
 from tilefoundry.runtime.module import RuntimeModule
@@ -23,6 +23,16 @@ class BuildInfo:
     seconds: float
 
 
+class DeviceCode(Protocol):
+    """What shows the device code of a library: the driver's, since it takes a toolkit to do so."""
+
+    def ptx(self, linked: LinkedModule) -> str:
+        """PTX of every kernel."""
+
+    def sass(self, linked: LinkedModule) -> str:
+        """Machine code of every kernel."""
+
+
 class CompiledModule(RuntimeModule):
     """A compiled entry.
 
@@ -34,6 +44,7 @@ class CompiledModule(RuntimeModule):
         fn: what runs it, on all parameters.
         linked: the library behind it, if it comes from one.
         build_info: how the library was obtained.
+        device_code: what shows PTX and SASS.
     """
 
     def __init__(
@@ -42,11 +53,13 @@ class CompiledModule(RuntimeModule):
         fn: Callable[..., object],
         linked: LinkedModule | None = None,
         build_info: BuildInfo | None = None,
+        device_code: DeviceCode | None = None,
     ) -> None:
         super().__init__(type.name, type.name)
         self.type = type
         self.linked = linked
         self.build_info = build_info
+        self._device_code = device_code
         self._fn = fn
         self._outputs = OutputAllocator(type)
         self._input_count = type.input_count
@@ -68,6 +81,24 @@ class CompiledModule(RuntimeModule):
     def source(self) -> str:
         """The generated sources as one text, kernels first."""
         return "\n".join(f"// ---- {name}\n{text}" for name, text in self.sources.items())
+
+    def ptx(self) -> str:
+        """The PTX of every kernel, compiled from `sources` once more with the options of the library.
+
+        Raises:
+            CompileError: the module is not for CUDA, came without its sources, or there is no CUDA toolkit.
+        """
+        shower, linked = self._device_code_of("PTX")
+        return shower.ptx(linked)
+
+    def sass(self) -> str:
+        """The machine code of every kernel, for each architecture that the library holds.
+
+        Raises:
+            CompileError: the module is not for CUDA, or there is no CUDA toolkit with cuobjdump and nvdisasm.
+        """
+        shower, linked = self._device_code_of("SASS")
+        return shower.sass(linked)
 
     def load(self, resource: WeightSource) -> None:
         """Does nothing: weights are arguments of the entry like any other."""
@@ -111,6 +142,19 @@ class CompiledModule(RuntimeModule):
             raise
         outputs = args[self._input_count :]
         return outputs[0] if len(outputs) == 1 else outputs
+
+    def _device_code_of(self, what: str) -> tuple[DeviceCode, LinkedModule]:
+        if self.linked is None or self._device_code is None:
+            raise CompileError(
+                f"{self.name}: no library or no compiler stands behind this module to show {what} of",
+                remedy="obtain it from tilefoundry.jit, compile, build or load",
+            )
+        if self.linked.target_name != "cuda":
+            raise CompileError(
+                f"{self.name}: compiled for '{self.linked.target_name}', which has no {what}",
+                remedy="compile it for CUDA; `source` is the generated C++",
+            )
+        return self._device_code, self.linked
 
     def _refuse_without_storage(self, args: tuple[object, ...]) -> None:
         """Refuses subclasses that only stand for a tensor: the address that they hand over is not one."""

@@ -12,7 +12,7 @@ import tvm_ffi
 from tilefoundry.diagnostics import ArgumentTypeError, ArgumentValueError, LaunchError
 from tilefoundry.runtime.abi import LinkedModule
 from tilefoundry.runtime.abi_json import read_description
-from tilefoundry.runtime.compiled import BuildInfo, CompiledModule
+from tilefoundry.runtime.compiled import BuildInfo, CompiledModule, DeviceCode
 from tilefoundry.runtime.isa import missing_features
 from tilefoundry.runtime.library import LibraryError, find_symbol, open_library
 
@@ -23,8 +23,13 @@ for _class in (ArgumentTypeError, ArgumentValueError, LaunchError):
     tvm_ffi.register_error(f"tilefoundry.{_class.__name__}", _class)
 
 
-def load_linked_module(linked: LinkedModule, build_info: BuildInfo | None = None) -> CompiledModule:
+def load_linked_module(
+    linked: LinkedModule, build_info: BuildInfo | None = None, device_code: DeviceCode | None = None
+) -> CompiledModule:
     """Loads a library and binds its entry.
+
+    Args:
+        device_code: what shows PTX and SASS of the library; the loader has no compiler to do so.
 
     Raises:
         FileNotFoundError: the library is not there.
@@ -36,7 +41,8 @@ def load_linked_module(linked: LinkedModule, build_info: BuildInfo | None = None
             f"'{linked.library}' is built for {linked.isa}; this machine lacks {', '.join(missing)}",
             remedy="compile for a CpuTarget whose isa the machine has",
         )
-    return CompiledModule(linked.entry, find_symbol(library, linked.entry.name, linked.library), linked, build_info)
+    entry = find_symbol(library, linked.entry.name, linked.library)
+    return CompiledModule(linked.entry, entry, linked, build_info, device_code)
 
 
 def read_library(path: str | os.PathLike[str]) -> LinkedModule:
