@@ -26,7 +26,25 @@ from tilefoundry.ir.dims import DimVar
 from tilefoundry.ir.samples import attention
 others = [attention(32), attention(64), DimVar("M", 1, 4), DimVar("N", 2, 4)]
 """
-_CASES = {"loops": "f", "tiles": "f", "ex3": "Block", "ex4": "Disp", "mesh coordinates": "f", "partial": "f"}
+_INDICES = """\
+@func
+def f(x: Tensor[(64,), "f32"]) -> Tensor[(4,), "f32"]:
+    y = x[:4]
+    for a in range(3):
+        for b in range(4):
+            for c in range(5):
+                y = y + x[c + a * 2 + b : c + a * 2 + b + 4]
+    return y
+"""
+_CASES = {
+    "indices": "f",
+    "loops": "f",
+    "tiles": "f",
+    "ex3": "Block",
+    "ex4": "Disp",
+    "mesh coordinates": "f",
+    "partial": "f",
+}
 
 
 def shown(folder: Path, file: str, source: str, seed: str) -> str:
@@ -42,7 +60,7 @@ def shown(folder: Path, file: str, source: str, seed: str) -> str:
 
 @pytest.mark.parametrize("name", sorted(_CASES))
 def test_text_depends_on_nothing_but_the_program(name: str, tmp_path: Path) -> None:
-    program, show = PROGRAMS[name], _SHOW.format(name=_CASES[name])
+    program, show = {**PROGRAMS, "indices": _INDICES}[name], _SHOW.format(name=_CASES[name])
     texts = {
         shown(tmp_path / "a", "program.py", PRELUDE + program + show, "0"),
         shown(tmp_path / "b/c", "other.py", f"{_OTHER_ORDER}{PRELUDE}\n\n# moved\n\n{program}{show}", "1"),

@@ -105,6 +105,18 @@ def test_elements_that_nobody_owns() -> None:
         placement_of(Units([CTAS], int), TensorType((8, 2), DType.f32, UNKNOWN), (8, 2), int)
 
 
+def test_copies_that_are_nan_agree() -> None:
+    @func(topologies=(THREAD,))
+    def f(x: Tensor[(2,), "f32"]) -> Tensor[(2,), "f32"]:
+        with Mesh(("thread",), (4, 2), ("w", "l")) as m:
+            return x * (tf.cast(m.w, "f32") + 1.0)
+
+    nan = torch.tensor([torch.nan, 0.0])
+    assert_same(evaluate(f, nan), nan)
+    with pytest.raises(EvalError, match=r"copies disagree at element \(1,\): thread 0 holds 1.0, thread 2 holds 2.0"):
+        evaluate(f, torch.tensor([torch.nan, 1.0]))
+
+
 def test_meshes_that_do_not_nest() -> None:
     @func(topologies=(Topology("thread", 12),))
     def f(x: Tensor[(12,), "f32"]) -> Tensor[(12,), "f32"]:

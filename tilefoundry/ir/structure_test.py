@@ -100,6 +100,15 @@ def test_variables_correspond_by_place_and_name() -> None:
     assert "which value is used" in str(first_difference(fn("a", "b"), fn("a", "b", swap=True)))
 
 
+def test_a_weight_is_no_activation() -> None:
+    def fn(is_const: bool) -> Function:
+        x = Var("x", T, is_const)
+        return Function("f", (x,), exp(x), T)
+
+    assert structurally_equal(fn(True), fn(True))
+    assert "is_const" in str(first_difference(fn(True), fn(False)))
+
+
 def test_extents_of_loop_variables_are_compared_whatever_their_age() -> None:
     def loop(order: tuple[str, str]) -> Expr:
         made = {name: Var("i", INDEX_TYPE) for name in order}  # of one name: normal forms order them by age

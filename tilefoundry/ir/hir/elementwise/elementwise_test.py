@@ -1,3 +1,5 @@
+import itertools
+
 import pytest
 
 from tilefoundry.diagnostics import VerifyError
@@ -206,42 +208,62 @@ REPLICATED = var(
 )
 
 
-@pytest.mark.parametrize(
-    ("kind", "a", "b", "passes"),
-    [
-        (K.ADD, partial("sum"), partial("sum"), "sum"),
-        (K.ADD, partial("max"), REPLICATED, "max"),
-        (K.ADD, REPLICATED, partial("min"), "min"),
-        (K.MUL, partial("sum"), REPLICATED, "sum"),
-        (K.MUL, partial("sum"), number(2.0), "sum"),
-        (K.ADD, partial("sum"), REPLICATED, None),
-        (K.ADD, partial("max"), partial("max"), None),
-        (K.MUL, partial("sum"), partial("sum"), None),
-        (K.MUL, partial("max"), REPLICATED, None),
-        (K.SUB, partial("sum"), partial("sum"), None),
-        (K.LT, partial("sum"), REPLICATED, None),
-        (K.MAX, partial("max"), partial("max"), None),
-    ],
-)
-def test_partial_values_through_binary(kind, a, b, passes):
-    if passes is None:
-        with pytest.raises(VerifyError, match=r"mesh axis 'w'(.|\n)*explicit tf\.reshard"):
-            binary(kind, a, b)
-    else:
-        assert binary(kind, a, b).type.layout.attrs[0] == Partial(passes)
+# what passes; None is a replicated operand. Each other combination with a Partial in it is refused.
+BINARY_PASSES = {
+    (K.ADD, "sum", "sum"): "sum",
+    **{(K.ADD, *pair): held for held in ("max", "min") for pair in ((held, None), (None, held))},
+    (K.MUL, "sum", None): "sum",
+    (K.MUL, None, "sum"): "sum",
+}
+UNARY_PASSES = {(U.NEG, "sum")} | {
+    (kind, held)
+    for kind in (
+        U.EXP,
+        U.LOG,
+        U.RELU,
+        U.CEIL,
+        U.ROUND,
+        U.EXP2,
+        U.LOG2,
+        U.LOG1P,
+        U.SQRT,
+        U.ERF,
+        U.TANH,
+        U.SIGMOID,
+        U.FLOOR,
+    )
+    for held in ("max", "min")
+}
 
 
-@pytest.mark.parametrize(
-    ("kind", "reduction", "passes"),
-    [(U.NEG, "sum", True), (U.NEG, "max", False), (U.EXP, "max", True), (U.EXP, "min", True), (U.EXP, "sum", False)]
-    + [(U.RELU, "max", True), (U.ABS, "max", False), (U.SQUARE, "sum", False), (U.RSQRT, "max", False)],
-)
-def test_partial_values_through_unary(kind, reduction, passes):
-    if passes:
-        assert call(Unary(kind), partial(reduction)).type == partial(reduction).type
+@pytest.mark.parametrize("kind", K, ids=lambda kind: kind.value)
+def test_partial_values_through_binary(kind):
+    dtype = "i32" if kind in (K.FLOOR_DIV, K.MOD) else "bool" if kind in (K.AND, K.OR) else "f32"
+    replicated = var((64,), dtype, "rmem", REPLICATED.type.layout)
+    operands = {held: partial(held, dtype) if held else replicated for held in (None, "sum", "max", "min")}
+    for a, b in itertools.product(operands, repeat=2):
+        passes = BINARY_PASSES.get((kind, a, b))
+        if passes is None and (a or b):
+            with pytest.raises(VerifyError, match=r"mesh axis 'w'(.|\n)*explicit tf\.reshard"):
+                binary(kind, operands[a], operands[b])
+        else:
+            attr = binary(kind, operands[a], operands[b]).type.layout.attrs[0]
+            assert attr == (Partial(passes) if passes else Broadcast()), (a, b)
+
+
+def test_a_number_is_replicated():
+    assert binary(K.MUL, partial("sum"), number(2.0)).type.layout.attrs[0] == Partial("sum")
+
+
+@pytest.mark.parametrize("kind", [kind for kind in U if kind is not U.CAST], ids=lambda kind: kind.value)
+@pytest.mark.parametrize("held", ["sum", "max", "min"])
+def test_partial_values_through_unary(kind, held):
+    x = partial(held, "bool" if kind is U.NOT else "f32")
+    if (kind, held) in UNARY_PASSES:
+        assert call(Unary(kind), x).type == x.type
     else:
         with pytest.raises(VerifyError, match="cannot pass through"):
-            call(Unary(kind), partial(reduction))
+            call(Unary(kind), x)
 
 
 def test_partial_values_do_not_pass_through_cast_and_where():
