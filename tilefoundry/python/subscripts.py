@@ -160,8 +160,6 @@ def _range(p: Parser, item: ast.Slice, extent: Index, axis: int) -> AxisSlice:
             )
     elif size < 0:
         p.refuse(item, f"axis {axis}: the slice ends before it starts", "write the smaller bound first")
-    elif size and isinstance(extent, int) and isinstance(start, int) and start + (size - 1) * stride >= extent:
-        p.refuse(item, f"axis {axis}: the slice reaches beyond extent {extent}", f"end it at {extent}")
     return AxisSlice(start, size, stride)
 
 
