@@ -215,25 +215,6 @@ BINARY_PASSES = {
     (K.MUL, "sum", None): "sum",
     (K.MUL, None, "sum"): "sum",
 }
-UNARY_PASSES = {(U.NEG, "sum")} | {
-    (kind, held)
-    for kind in (
-        U.EXP,
-        U.LOG,
-        U.RELU,
-        U.CEIL,
-        U.ROUND,
-        U.EXP2,
-        U.LOG2,
-        U.LOG1P,
-        U.SQRT,
-        U.ERF,
-        U.TANH,
-        U.SIGMOID,
-        U.FLOOR,
-    )
-    for held in ("max", "min")
-}
 
 
 @pytest.mark.parametrize("kind", K, ids=lambda kind: kind.value)
@@ -253,17 +234,6 @@ def test_partial_values_through_binary(kind):
 
 def test_a_number_is_replicated():
     assert binary(K.MUL, partial("sum"), number(2.0)).type.layout.attrs[0] == Partial("sum")
-
-
-@pytest.mark.parametrize("kind", [kind for kind in U if kind is not U.CAST], ids=lambda kind: kind.value)
-@pytest.mark.parametrize("held", ["sum", "max", "min"])
-def test_partial_values_through_unary(kind, held):
-    x = partial(held, "bool" if kind is U.NOT else "f32")
-    if (kind, held) in UNARY_PASSES:
-        assert call(Unary(kind), x).type == x.type
-    else:
-        with pytest.raises(VerifyError, match="cannot pass through"):
-            call(Unary(kind), x)
 
 
 def test_partial_values_do_not_pass_through_cast_and_where():
