@@ -48,7 +48,7 @@ def test_elaboration_is_idempotent_and_memoised(type_):
     assert held is None or (placed.attrs, placed.mesh) == (held.attrs, held.mesh)
     assert session.elaborate(fn, (type_,)) is once
     assert session.elaborate(once, (type_,)) is once
-    assert Elaborator().elaborate(once, (type_,)) is once  # nothing to rebuild: also in a session of its own
+    assert Elaborator().elaborate(once, (type_,)) is once  # nothing to rebuild: also by an elaborator of its own
 
 
 def test_one_instance_for_each_callee_and_tuple_of_types():

@@ -55,23 +55,7 @@ TILEFOUNDRY_DEVICE T small(int i, int j) {
   return convert<T>((i * 7 + j * 13 + i * j) % 9 - 4);
 }
 
-/// How a tile lies in shared memory.
-template <class Layout_, class Swizzle_ = Swizzle<0, 4, 3>>
-struct Stored {
-  using layout = Layout_;
-  using swizzle = Swizzle_;
-};
-template <int R, int C, int Pad>
-using InRows = Stored<Layout<Shape<Int<R>, Int<C>>, Stride<Int<C + Pad>, _1>>>;
-template <int R, int C, int Pad>
-using InColumns = Stored<Layout<Shape<Int<R>, Int<C>>, Stride<_1, Int<R + Pad>>>>;
-/// In atoms of 8 rows of W = 2^(3 + B) elements, along rows and along columns.
-template <int R, int C, int B, int W = 8 << B>
-using InAtoms =
-    Stored<Layout<Shape<Int<R>, Int<C / W>, Int<W>>, Stride<Int<W>, Int<W * R>, _1>>, Swizzle<B, 4, 3>>;
-template <int R, int C, int B, int W = 8 << B>
-using InColumnAtoms =
-    Stored<Layout<Shape<Int<R / W>, Int<W>, Int<C>>, Stride<Int<W * C>, _1, Int<W>>>, Swizzle<B, 4, 3>>;
+#include "ops_products.h"
 
 /// A box through a shared tile whose rows lie RowStride apart and whose columns come in eights GroupStride
 /// apart, with 2^Bits permuted rows, and through a fragment.
@@ -93,49 +77,6 @@ TILEFOUNDRY_DEVICE void check_box(Map const& map, int row, int column, Recorder&
   auto y = register_tensor<bfloat16_t>(Matrix<32, 64>{}, InRegisters{});
   ops::tile_load(map, make_coord(row, column), y);
   record(y);
-}
-
-template <class T>
-TILEFOUNDRY_DEVICE void write_small(T& tile, int salt) {
-  using M = detail::Matrix<T>;
-  for (int i = program_id<TopologyScope::thread>(); i < M::Rows::extent * M::Columns::extent; i += kThreads) {
-    int const row = i / M::Columns::extent, column = i % M::Columns::extent;
-    tile.data()[M::offset(row, column)] = small<typename T::value_type>(row + salt, column);
-  }
-}
-
-/// c = start + a @ b for tiles in the storages SA, SB.
-template <class T, int K, int N, class SA, class SB>
-TILEFOUNDRY_DEVICE void check_mma(Recorder& record) {
-  auto a = shared_tensor<T, typename SA::swizzle>(cta_shared(), Matrix<64, K>{}, typename SA::layout{});
-  auto b =
-      shared_tensor<T, typename SB::swizzle>(cta_shared() + 12288, Matrix<K, N>{}, typename SB::layout{});
-  write_small(a, 0);
-  write_small(b, 3);
-  ops::sync<SyncKind::cta>();
-  auto c = register_tensor<float>(Matrix<64, N>{}, Accumulator<N>{});
-  ops::iota(c, _0{}, 1.f, 2.f);
-  ops::mma(a, b, c);
-  record(c);
-  ops::sync<SyncKind::cta>();
-}
-
-/// The same for a in registers.
-template <class T, int K, int N, class SB>
-TILEFOUNDRY_DEVICE void check_mma_from_registers(Recorder& record) {
-  auto b = shared_tensor<T, typename SB::swizzle>(cta_shared(), Matrix<K, N>{}, typename SB::layout{});
-  write_small(b, 5);
-  auto a = register_tensor<T>(Matrix<64, K>{}, Accumulator<K>{});
-  ops::iota(a, _0{}, -9.f, 1.f);
-  auto column = register_tensor<T>(Matrix<64, K>{}, Accumulator<K>{});
-  ops::iota(column, _1{}, 0.f, 1.f);
-  ops::binary(op::sub{}, a, column, a);
-  ops::sync<SyncKind::cta>();
-  auto c = register_tensor<float>(Matrix<64, N>{}, Accumulator<N>{});
-  ops::iota(c, _1{}, 1.f, 2.f);
-  ops::mma(a, b, c);
-  record(c);
-  ops::sync<SyncKind::cta>();
 }
 
 TILEFOUNDRY_DEVICE void check_reductions(Recorder& record) {
@@ -280,35 +221,7 @@ TILEFOUNDRY_DEVICE void body(Args const& args) {
   ops::tile_store(out, make_coord(0, 0), x);
   ops::tile_store(out, make_coord(5, 39), x);
   ops::tile_store(out, make_coord(40, 80), x);
-  check_mma<bfloat16_t, 48, 32, InRows<64, 48, 8>, InRows<48, 32, 8>>(record);
-  check_mma<bfloat16_t, 32, 24, InRows<64, 32, 8>, InColumns<32, 24, 8>>(record);
-  check_mma<half_t, 64, 32, InColumns<64, 64, 8>, InRows<64, 32, 8>>(record);
-  check_mma<half_t, 16, 8, InColumns<64, 16, 8>, InColumns<16, 8, 8>>(record);
-  check_mma<half_t, 32, 16, InRows<64, 32, 3>, InColumns<32, 16, 5>>(record);
-  check_mma<bfloat16_t, 32, 16, InColumns<64, 32, 3>, InRows<32, 16, 5>>(record);
-  check_mma<bfloat16_t, 24, 16, InRows<64, 24, 8>, InRows<24, 16, 8>>(record);
-  check_mma<float, 32, 16, InRows<64, 32, 4>, InColumns<32, 16, 4>>(record);
-  // In atoms, for every width of wgmma and for widths that take several.
-  check_mma<bfloat16_t, 64, 8, InAtoms<64, 64, 3>, InAtoms<64, 8, 0>>(record);
-  check_mma<half_t, 48, 16, InAtoms<64, 48, 0>, InColumnAtoms<48, 16, 1>>(record);
-  check_mma<half_t, 64, 32, InColumnAtoms<64, 64, 3>, InAtoms<64, 32, 2>>(record);
-  check_mma<bfloat16_t, 16, 64, InColumnAtoms<64, 16, 2>, InColumnAtoms<16, 64, 1>>(record);
-  check_mma<bfloat16_t, 80, 96, InAtoms<64, 80, 1>, InColumnAtoms<80, 96, 1>>(record);
-  check_mma<half_t, 64, 128, InAtoms<64, 64, 3>, InAtoms<64, 128, 3>>(record);
-  check_mma<half_t, 64, 128, InAtoms<64, 64, 2>, InColumnAtoms<64, 128, 3>>(record);
-  check_mma<bfloat16_t, 64, 192, InAtoms<64, 64, 3>, InAtoms<64, 192, 3>>(record);
-  check_mma<bfloat16_t, 32, 256, InAtoms<64, 32, 2>, InColumnAtoms<32, 256, 2>>(record);
-  check_mma<half_t, 32, 40, InColumnAtoms<64, 32, 0>, InAtoms<32, 40, 0>>(record);
-  check_mma<half_t, 32, 176, InAtoms<64, 32, 2>, InColumnAtoms<32, 176, 2>>(record);
-  check_mma<half_t, 32, 176, InColumnAtoms<64, 32, 1>, InAtoms<32, 176, 1>>(record);
-  check_mma<half_t, 32, 160, InColumnAtoms<64, 32, 3>, InAtoms<32, 160, 2>>(record);
-  // What a warpgroup cannot take, warps do.
-  check_mma<half_t, 32, 16, InAtoms<64, 32, 2>, InRows<32, 16, 8>>(record);
-  check_mma_from_registers<bfloat16_t, 64, 64, InAtoms<64, 64, 3>>(record);
-  check_mma_from_registers<half_t, 48, 40, InColumnAtoms<48, 40, 1>>(record);
-  check_mma_from_registers<half_t, 32, 256, InAtoms<32, 256, 3>>(record);
-  check_mma_from_registers<bfloat16_t, 32, 24, InRows<32, 24, 8>>(record);
-  check_mma_from_registers<float, 32, 24, InRows<32, 24, 4>>(record);
+  check_products(record);
   check_reductions(record);
   check_cast<float, bfloat16_t>(record);
   check_cast<float, half_t>(record);
