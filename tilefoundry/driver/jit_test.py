@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import threading
-import warnings
 from pathlib import Path
 
 import pytest
@@ -61,16 +60,6 @@ def test_options_and_target_are_part_of_the_key() -> None:
     assert len(keys) == 2
 
 
-def test_a_damaged_entry_is_compiled_again(root: Path) -> None:
-    jit(TWICE, target="cpu")
-    libraries = list(root.glob("entries/*/scale.so"))
-    for library in libraries:
-        library.write_bytes(library.read_bytes()[:-100])
-    jit.cache_clear()
-    again = jit(TWICE, target="cpu")
-    assert again.build_info is not None and again.build_info.origin == "compiled" and doubled(again)
-
-
 def test_threads_compile_it_once() -> None:
     results: list[CompiledModule] = []
     threads = [threading.Thread(target=lambda: results.append(jit(THRICE, target="cpu"))) for _ in range(4)]
@@ -79,18 +68,6 @@ def test_threads_compile_it_once() -> None:
     for thread in threads:
         thread.join()
     assert len(results) == 4 and len(set(map(id, results))) == 1
-
-
-def test_where_the_cache_cannot_be_written_it_still_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("TILEFOUNDRY_CACHE_DIR", str(tmp_path / "file" / "cache"))
-    with pytest.warns(RuntimeWarning, match="is not used"):
-        assert doubled(jit(TWICE, target="cpu"))
-    jit.cache_clear()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")  # said once
-        again = jit(TWICE, target="cpu")
-    assert again.build_info is not None and again.build_info.origin == "disk cache"
 
 
 _CHILD = """

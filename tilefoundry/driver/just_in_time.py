@@ -125,13 +125,13 @@ class Jit:
         while True:
             disk, entry, hit = self._entry(disk_key, make)
             try:
-                identity = entry.stat().st_ino
+                identity = _identity(entry)
                 linked = read_artifact(entry / f"{name}.so")
                 origin = BuildInfo("disk cache" if hit else "compiled", time.perf_counter() - started)
                 if hit and (linked.target, linked.isa) != (target.canonical_text(), isa_of(target)):
                     raise LibraryError(f"'{linked.library}' is for {linked.target}")
                 compiled = load_linked_module(linked, origin, DEVICE_CODE)
-                if entry.stat().st_ino == identity:
+                if _identity(entry) == identity:
                     return compiled
             except FileNotFoundError:
                 # Another process dropped it, to make room, before all of it was read; or it holds another library.
@@ -163,6 +163,12 @@ class Jit:
             if root not in self._disks:
                 self._disks[root] = open_cache(root)
             return self._disks[root]
+
+
+def _identity(folder: Path) -> tuple[int, int]:
+    """What no other folder has that is there later, under the same name."""
+    status = folder.stat()
+    return status.st_ino, status.st_ctime_ns
 
 
 jit = Jit()
