@@ -98,7 +98,8 @@ class Parser:
             raise kind(error.message, span=span, remedy=error.remedy or remedy) from error
         except (TypeError, ValueError, ArithmeticError) as error:
             raise VerifyError(
-                str(error),
+                # what C reports has a number before its words
+                str(error.args[-1] if isinstance(error, OverflowError) and error.args else error),
                 span=self.source.span(node),
                 remedy="change the values: this is computed while the function is parsed",
             ) from error

@@ -131,6 +131,7 @@ VERIFY: dict[str, tuple[str, tuple[str, ...]]] = {
     "string operand": (body("return §x + 'a'"), ("'+'", "'a'")),
     "power of a tensor": (body("return §x ** 2"), ("'**'", "tf.square")),
     "division by zero": (body("return x * (§1.0 / 0.0)"), ("division by zero",)),
+    "overflow": (body("return x * (§10.0 ** 400)"), (": Numerical result out of range",)),
     "modulo of extents by zero": (body("return x[0:§M % 0]"), ("zero",)),
     "huge power": (body("return x[0:§2 ** 100000]"), ("too large",)),
     "true division of extents": (body("return x[0:§M / 2]"), ("'/' of extents", "'//'")),
