@@ -1,0 +1,43 @@
+"""What the front end refuses of values and arguments of the compile time; see `refusals_test`."""
+
+from __future__ import annotations
+
+import pytest
+
+from tilefoundry.python.testing import check_refusal
+
+
+def body(*lines: str, head: str = "") -> str:
+    """A program of one function with these body lines; `head` stands before it."""
+    signature = '@func\ndef f(x: Tensor[(64, 32), "f32"]) -> Tensor[(64, 32), "f32"]:'
+    return "\n".join([*([head] if head else []), signature, *(f"    {line}" for line in lines)])
+
+
+OUTSIDE = 'OTHER = Mesh((Topology("thread", 8),), Layout((8,), (1,)), ("l",))'
+RAISES = "class Lazy:\n    @property\n    def scale(self):\n        raise RuntimeError('not yet')\nlazy = Lazy()"
+
+# name: (program, words)
+REFUSED: dict[str, tuple[str, tuple[str, ...]]] = {
+    "one operand of max": (body("return x * §max(2)"), ("max takes two or more", "max(a, b)")),
+    "max of a tensor": (body("return §max(x, 2.0)"), ("max works on numbers", "tf.maximum")),
+    "complex literal": (body("return x * §2j"), ("expected a bool, int, float or string", "2j")),
+    "property that raises": (body("return x * §lazy.scale", head=RAISES), ("'.scale'", "RuntimeError: not yet")),
+    "loop over another call": (body("for i in §sorted(4):", "    x = x", "return x"), ("expected range(...) or tile",)),
+    "empty range": (body("for i in §range():", "    x = x + x", "return x"), ("1 to 3 arguments, got 0",)),
+    "spread over a mesh outside": (
+        body("for i in tile(64, 4) @ §OTHER.l:", "    x = x + x", "return x", head=OUTSIDE),
+        ("mesh axis 'l' is not in scope",),
+    ),
+    "product of numbers": (body("y = §2 @ 3", "return x"), ("places an extent on a mesh axis", "got 2 @ 3")),
+    "sign of a string": (body("y = §-'a'", "return x"), ("a number or a tensor after the sign",)),
+    "complex power": (body("return x * (§(-8.0) ** 0.5)"), ("is complex",)),
+    "bound below the extent": (body("return x[§-100:]"), ("slice bound -100 is out of range for extent 64",)),
+    "offset of a window": (body("return tf.insert_slice(x, x, §('a', 0))"), ("offset 0 must be an int",)),
+    "window of a number": (body("return tf.insert_slice(§3, x, (0, 0))"), ("'dst' must be a tensor",)),
+    "negative window": (body("return §tf.insert_slice(x, x, (-1, 0))"), ("offset -1 is negative",)),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused_with_place_and_words(name: str) -> None:
+    check_refusal(*REFUSED[name])
