@@ -47,6 +47,8 @@ def test_bounds_are_half_open_and_start_at_zero_by_steps_of_one():
     [
         (lambda: loop([X], step=0), "step must be at least 1"),
         (lambda: loop([X], step=-1), "step must be at least 1"),
+        (lambda: loop([X], extent=1.5), "extent must be an int or a scalar index, got 1.5"),
+        (lambda: loop([X], start=X), "start must be an int or a scalar index"),
         (lambda: GridRegionExpr(Var("i", T4), (), (), X, (), 4), "induction"),
         (lambda: GridRegionExpr(N, (), (), X, (), 4), "induction variable must be a Var"),
         (lambda: GridRegionExpr(Var("i", INDEX_TYPE), (X,), (X,), None, (), 4), "one of each for every carry"),
