@@ -141,10 +141,12 @@ def test_a_root_that_cannot_be_made_falls_back(tmp_path: Path) -> None:
     assert not cache.get_or_make(KEY, make)[1]
 
 
-def test_a_good_root_is_used_without_a_word(tmp_path: Path) -> None:
+def test_a_good_root_is_used_without_a_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TILEFOUNDRY_CACHE_LIMIT", "2500")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert open_cache(tmp_path / "new" / "cache").root == tmp_path / "new" / "cache"
+        cache = open_cache(tmp_path / "new" / "cache")
+    assert (cache.root, cache.limit) == (tmp_path / "new" / "cache", 2500)
 
 
 def test_the_root_is_named_or_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
