@@ -117,6 +117,17 @@ def test_copies_that_are_nan_agree() -> None:
         evaluate(f, torch.tensor([torch.nan, 1.0]))
 
 
+def test_the_terms_of_an_input_are_unknown() -> None:
+    m = Mesh((THREAD,), Layout((4, 2), (2, 1)), ("w", "l"))
+
+    @func(topologies=(THREAD,))
+    def f(x: Tensor[(8,), "f32", ((8,), {m.w @ P("sum")}), "rmem"]) -> Tensor[(8,), "f32"]:
+        return tf.reshard(x, (8,), "gmem")
+
+    with pytest.raises(EvalError, match="input 'x' is Partial(.|\n)*declare it complete"):
+        evaluate(f, torch.zeros(8), mesh=Mesh((THREAD,), Layout((8,))))
+
+
 def test_meshes_that_do_not_nest() -> None:
     @func(topologies=(Topology("thread", 12),))
     def f(x: Tensor[(12,), "f32"]) -> Tensor[(12,), "f32"]:

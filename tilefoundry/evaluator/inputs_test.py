@@ -70,3 +70,11 @@ def test_tensors_that_torch_transforms_are_refused(transform):
     f = program((4,), result=(4,))
     with pytest.raises(EvalError, match="input 'x0' is a tensor that torch transforms(.|\n)*outside of torch.vmap"):
         transform(lambda x: evaluate(f, x))
+
+
+def test_what_cannot_be_evaluated_is_refused():
+    x = Var("x", make_tensor_type((4,), "f32"))
+    with pytest.raises(EvalError, match="unknown backend 'jax'(.|\n)*torch"):
+        evaluate(Function("f", (x,), x, x.type), torch.zeros(4), backend="jax")
+    with pytest.raises(EvalError, match="'f' is a prototype without variants"):
+        evaluate(Function("f", (x,), None, x.type), torch.zeros(4))
