@@ -32,10 +32,12 @@ def test_the_readme_shows_a_program_and_its_output() -> None:
 def test_program(page: Path, program: Program, tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(program.source)
     path = os.pathsep.join(p for p in sys.path if p)
+    # a program imports what lies beside it, as for any user; Bazel's Python would not let it
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
     done = subprocess.run(
         [sys.executable, "program.py"],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": path, "TILEFOUNDRY_CACHE_DIR": str(tmp_path / "cache")},
+        env={**inherited, "PYTHONPATH": path, "TILEFOUNDRY_CACHE_DIR": str(tmp_path / "cache")},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
