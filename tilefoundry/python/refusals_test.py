@@ -68,6 +68,11 @@ VERIFY: dict[str, tuple[str, tuple[str, ...]]] = {
     "double starred call": (body("return tf.exp(**§{})"), ("'**' in a call",)),
     "starred assignment": (body("§a, *b = (x, x)", "return a"), ("starred",)),
     "unpacking count": (body("§a, b = (x, x, x)", "return a"), ("2 names for 3 values",)),
+    "subscript of two values": (
+        body("p = tf.split(x, axis=0, num_splits=2)", "return p[§2]"),
+        ("from -2 to 1", "2 values, got 2", "a, b ="),
+    ),
+    "slice of two values": (body("return tf.split(x, axis=0, num_splits=2)[§:1]"), ("an int from -2 to 1",)),
     "unpacking a tensor": (body("a, b = §x", "return a"), ("several values to unpack",)),
     "bit operator": (body("return §x | x"), ("bit operator",)),
     "inversion": (body("return §~x"), ("'~'", "logical_not")),

@@ -81,6 +81,15 @@ def test_a_call_that_gives_several_values_is_run_over() -> None:
     assert [part.target for part in parts if isinstance(part, Call)] == [TupleGetItem(0), TupleGetItem(1)]
 
 
+@pytest.mark.parametrize("index", [0, 1, -1, -2])
+def test_a_subscript_takes_one_of_several_values(index: int) -> None:
+    part = entry("p = tf.split(y, axis=0, num_splits=2)", f"return tf.insert_slice(x, p[{index}], (0,))").body
+    assert isinstance(part, Call)
+    taken = part.args[1]
+    assert isinstance(taken, Call)
+    assert taken.target == TupleGetItem(index % 2)
+
+
 @pytest.mark.parametrize(
     ("lines", "words"),
     [
@@ -96,3 +105,12 @@ def test_a_call_that_gives_several_values_is_run_over() -> None:
 )  # fmt: skip
 def test_refusals(lines: tuple[str, ...], words: tuple[str, ...]) -> None:
     check_refusal(program(*lines), words)
+
+
+def test_a_subscript_takes_one_of_the_values_of_a_function() -> None:
+    vector = "Tensor[(8,), 'f32']"
+    both = f"@func\ndef both(x: {vector}) -> tuple[{vector}, {vector}]:\n    return x, -x\n"
+    function = load_program(f"{both}@func\ndef f(x: {vector}) -> {vector}:\n    return both(x)[-1]\n")["f"]
+    assert isinstance(function, Function)
+    assert isinstance(function.body, Call)
+    assert function.body.args == function.params

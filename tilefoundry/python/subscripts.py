@@ -9,7 +9,8 @@ from typing import Any, get_origin
 from tilefoundry.dsl.tensor import ConstTensor, Tensor
 from tilefoundry.ir import dims
 from tilefoundry.ir.core.expr import Expr, Tuple
-from tilefoundry.ir.hir import Slice
+from tilefoundry.ir.core.type import TupleType
+from tilefoundry.ir.hir import Slice, TupleGetItem
 from tilefoundry.ir.shard import Mesh
 from tilefoundry.ir.types import TensorType
 from tilefoundry.python.coordinates import read_coordinate
@@ -43,7 +44,7 @@ def part_of(p: Parser, node: ast.Subscript, value: object) -> object:
         items = p.evaluate(node.slice)
         return items if isinstance(items, tuple) else (items,)
     if isinstance(value, Expr):
-        return _tensor_slice(p, node, value)
+        return _field(p, node, value) if isinstance(value.type, TupleType) else _tensor_slice(p, node, value)
     if isinstance(value, (tuple, list, dict, str, Mesh)):
         return _element(p, node, value)
     p.refuse(
@@ -51,6 +52,21 @@ def part_of(p: Parser, node: ast.Subscript, value: object) -> object:
         f"expected a tensor or a sequence before '[', got {describe(value)}",
         "subscript a tensor, or a captured tuple, list or dict",
     )
+
+
+def _field(p: Parser, node: ast.Subscript, value: Expr) -> Expr | int:
+    """One of several values: of what an op or a function returned, or of what an elaborated function did."""
+    assert isinstance(value.type, TupleType)
+    key, count = _key(p, node.slice), len(value.type.fields)
+    if isinstance(key, bool) or not isinstance(key, int) or not -count <= key < count:
+        p.refuse(
+            node.slice,
+            f"expected an int from {-count} to {count - 1} as the subscript of {count} values, got {describe(key)}",
+            "write p[0], or unpack them: a, b = ...",
+        )
+    if isinstance(value, Tuple):
+        return value.elements[key]
+    return p.call(node, TupleGetItem(key % count), (value,))
 
 
 def _element(p: Parser, node: ast.Subscript, value: Any) -> object:
@@ -78,8 +94,7 @@ def _key(p: Parser, item: ast.expr) -> object:
 
 
 def _tensor_slice(p: Parser, node: ast.Subscript, x: Expr) -> Expr:
-    if not isinstance(x.type, TensorType):
-        p.refuse(node, f"expected a tensor before '[', got {describe(x)}", "unpack it first: a, b = ...")
+    assert isinstance(x.type, TensorType)
     shape = x.type.shape
     items = list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
     ellipses = [i for i, item in enumerate(items) if isinstance(item, ast.Constant) and item.value is ...]

@@ -85,7 +85,7 @@ def describe(value: object) -> str:
         if is_dim_expr(value):
             return f"the extent {format_dim(value)}"
         what = "a loop variable" if isinstance(value, Var) and value.type == INDEX_TYPE else "a run-time value"
-        return f"{what} of type {value.type}" if isinstance(value, (Var, Call)) else f"{value!r}"
+        return repr(value.value) if isinstance(value, Constant) else f"{what} of type {value.type}"
     if isinstance(value, MeshAxis):
         return f"mesh axis '{value.name}'"
     if isinstance(value, Mesh):
