@@ -55,8 +55,9 @@ def parse_function(
     metadata = p.metadata(node)[:1]
     try:
         return Function(node.name, params, p.result, declared, metadata=metadata)
-    except VerifyError as error:
-        raise error.at(source.span(node.returns)) from None
+    except VerifyError as error:  # the value does not fit; it may have been written elsewhere, even in another function
+        span = source.span(p.returned or node.returns)
+        raise VerifyError(error.message, span=span, remedy=error.remedy) from None
 
 
 def parameters(p: Parser, function: FunctionType, node: ast.FunctionDef) -> tuple[Var, ...]:

@@ -60,6 +60,7 @@ class Parser:
         gone: local names that were bound, and why they no longer are.
         loops: how many loops enclose the current statement.
         result: the returned value, once a ``return`` was parsed.
+        returned: what that ``return`` returns, as it is written.
         coordinates: the mesh coordinates that were read, by axis and scopes.
     """
 
@@ -73,6 +74,7 @@ class Parser:
     gone: dict[str, str] = field(default_factory=dict)
     loops: int = 0
     result: Expr | None = None
+    returned: ast.AST | None = None
     coordinates: dict[tuple[MeshAxis, tuple[Mesh, ...]], Call] = field(default_factory=dict)
     _depth: int = 0
 

@@ -90,6 +90,12 @@ VERIFY: dict[str, tuple[str, tuple[str, ...]]] = {
     "return in a loop": (body("for i in range(2):", "    §return x", "return x"), ("'return' inside a loop",)),
     "after return": (body("return x", "§y = x"), ("follows a 'return'",)),
     "return shape": (body("return §x[0:8]"), ("declared to return", "(8,32)")),
+    "return of a name": (body("y = x[0:8]", "return §y"), ("declared to return", "(8,32)")),
+    "return of what another function wrote": (
+        "@func\ndef g(x: Tensor[(8,), 'f32']) -> Tensor[(8,), 'f32']:\n    return tf.exp(x)\n"
+        "@func\ndef f(x: Tensor[(8,), 'f32']) -> Tensor[(4,), 'f32']:\n    return §g(x)",
+        ("'f' is declared to return", "(8,)"),
+    ),
     "return dtype": (body("return §tf.cast(x, 'bf16')"), ("declared to return", "bf16")),
     # signatures
     "no annotation": (body("return x", params="§x"), ("'x' has no annotation", "Tensor")),

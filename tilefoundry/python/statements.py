@@ -153,7 +153,7 @@ def give_back(p: Parser, node: ast.AST) -> None:
         p.refuse(node, "'return' inside a loop", "assign the value in the loop and return it afterwards")
     if node.value is None:
         p.refuse(node, "'return' without a value", "return a tensor or a tuple of tensors")
-    p.result = _result(p, node.value, p.evaluate(node.value))
+    p.result, p.returned = _result(p, node.value, p.evaluate(node.value)), node.value
 
 
 def _result(p: Parser, node: ast.AST, value: object) -> Expr:
