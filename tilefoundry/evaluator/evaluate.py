@@ -22,7 +22,7 @@ from tilefoundry.ir.elaborate import Elaborator
 from tilefoundry.ir.shard import Mesh
 from tilefoundry.ir.tir import PrimFunction
 from tilefoundry.ir.traverse import free_variables, post_order
-from tilefoundry.ir.variants import variant_for
+from tilefoundry.ir.variants import check_variants, variant_for
 
 PRECISIONS = ("declared", "f64")
 
@@ -64,6 +64,7 @@ def evaluate(
         EvalError: the inputs do not fit, or a run-time value lies outside what an op accepts; the units have no one
             value: copies disagree where they are collected, terms of a Partial are never summed, an element is owned
             by nobody, or several units write different values to one element.
+        VerifyError: the variants of a prototype do not serve every extent once, or have other parameters.
         WrongTypeError: `function` is none of these.
     """
     if backend != "torch":
@@ -96,6 +97,8 @@ def _function(given: object) -> Function:
             f"evaluate: expected a Function or a Module, got {type(given).__name__}",
             remedy="decorate the function with @func",
         )
+    if given.variants:
+        check_variants(given)  # a draft of the front end is not sealed yet
     return given
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from tilefoundry.diagnostics import EvalError
+from tilefoundry.diagnostics import EvalError, VerifyError
 from tilefoundry.dsl import DimVar, DimVarRangePat, Tensor
 from tilefoundry.evaluator import evaluate
 from tilefoundry.python import func, module
@@ -51,3 +51,33 @@ def test_a_variant_evaluates_for_its_own_extents_only():
         evaluate(small, torch.zeros(5))
     with pytest.raises(EvalError, match=r"serves 'N' in \[5, 9\), got 4"):
         evaluate(big, torch.zeros(4))
+
+
+def test_variants_outside_of_a_module_are_checked_as_well():
+    @func
+    def f(x: Tensor[(N,), "f32"]) -> Tensor[(N,), "f32"]:
+        pass
+
+    @f.specialize(DimVarRangePat("N", 1, 5))
+    def low(x: Tensor[(N,), "f32"]) -> Tensor[(N,), "f32"]:
+        return x * x
+
+    @f.specialize(DimVarRangePat("N", 4, 9))
+    def high(x: Tensor[(N,), "f32"]) -> Tensor[(N,), "f32"]:
+        return x + x
+
+    with pytest.raises(VerifyError, match="gap or overlap at 4"):  # both serve 4, and mean different things
+        evaluate(f, torch.ones(4))
+
+
+def test_a_variant_with_other_parameters_is_refused():
+    @func
+    def f(x: Tensor[(N,), "f32"]) -> Tensor[(N,), "f32"]:
+        pass
+
+    @f.specialize(DimVarRangePat("N", 1, 9))
+    def wider(x: Tensor[(N,), "f32"], y: Tensor[(N,), "f32"]) -> Tensor[(N,), "f32"]:
+        return x + y
+
+    with pytest.raises(VerifyError, match="has the signature"):
+        evaluate(f, torch.ones(4))
