@@ -102,6 +102,15 @@ def _function(given: object) -> Function:
     return given
 
 
+def _device(given: torch.device | str | None) -> torch.device | None:
+    try:
+        return None if given is None else torch.device(given)
+    except (RuntimeError, TypeError) as error:
+        raise EvalError(
+            f"evaluate: device must name one of torch's devices, got {given!r}", remedy='write e.g. "cpu" or "cuda:0"'
+        ) from error
+
+
 def run_function(
     function: Function,
     inputs: tuple[object, ...],
@@ -110,7 +119,7 @@ def run_function(
     options: RunOptions,
 ) -> object:
     """The value of a function on one input for each declared parameter; see `evaluate`."""
-    where = torch.device(device) if device is not None else None
+    where = _device(device)
     exact = options.precision == "f64"
     tensors = check_inputs(function, inputs, where, widened=exact and options.is_inner)
     if where is None:

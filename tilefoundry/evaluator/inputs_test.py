@@ -76,5 +76,8 @@ def test_what_cannot_be_evaluated_is_refused():
     x = Var("x", make_tensor_type((4,), "f32"))
     with pytest.raises(EvalError, match="unknown backend 'jax'(.|\n)*torch"):
         evaluate(Function("f", (x,), x, x.type), torch.zeros(4), backend="jax")
+    for device in ("nope", ["cpu"]):
+        with pytest.raises(EvalError, match=r"device must name one of torch's devices, got (.|\n)*cuda:0"):
+            evaluate(Function("f", (x,), x, x.type), torch.zeros(4), device=device)
     with pytest.raises(EvalError, match="'f' is a prototype without variants"):
         evaluate(Function("f", (x,), None, x.type), torch.zeros(4))
