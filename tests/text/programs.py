@@ -119,6 +119,11 @@ def f(
             a, y = t, y + a
     return a, y
 """,
+    "tuples in tuples": """\
+@func
+def f(x: Tensor[(4,), "f32"]) -> tuple[Tensor[(4,), "f32"], tuple[Tensor[(2,), "f32"], Tensor[(4,), "f32"]]]:
+    return x, (x[0:2], x * 2.0)
+""",
     "names of loop variables": """\
 @func
 def g(x: Tensor[(8, 64), "f32"]) -> tuple[Tensor[(8, 32), "f32"], Tensor[(8, 32), "f32"]]:

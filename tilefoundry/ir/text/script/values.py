@@ -236,7 +236,7 @@ class ScriptValues(ValuePrinter):
         Raises:
             ExtractError: the annotation would mean another type.
         """
-        if isinstance(type_, TupleType) and type_.fields and all(isinstance(f, TensorType) for f in type_.fields):
+        if isinstance(type_, TupleType) and type_.fields:
             return f"{self.names.builtin('tuple')}[{', '.join(map(self.type, type_.fields))}]"
         return self.annotation(type_, "Tensor")
 
