@@ -31,6 +31,11 @@ def operand_tile(type_: TensorType) -> TensorType | None:
     return None
 
 
+def on_tensor_cores(type_: TensorType) -> bool:
+    """Whether tensor cores multiply elements of this type."""
+    return type_.dtype in _HALVES
+
+
 def transposed(layout: Layout | ComposedLayout, perm: tuple[int, ...]) -> Layout | ComposedLayout:
     """The layout of the same memory with its axes permuted."""
     if isinstance(layout, ComposedLayout):

@@ -17,7 +17,7 @@ from tilefoundry.passes.lower.registry import lowers
 from tilefoundry.passes.lower.shape.slice import whole
 from tilefoundry.passes.lower.values import Product, Ramp, Uniform, Value, Window
 from tilefoundry.passes.modes import fragment_view_type
-from tilefoundry.passes.operands import is_left_operand, operand_tile
+from tilefoundry.passes.operands import is_left_operand, on_tensor_cores, operand_tile
 
 
 @lowers(Reshard)
@@ -100,7 +100,7 @@ def _to_shared(ctx: Lowering, call: Call, source: Expr, value: Value, to: Tensor
             view_type = fragment_view_type(tile_type, tensor_type(value))
             if view_type is None:
                 _refuse_pair(ctx, call, tensor_type(value), to)
-            kept = ctx.tensor_cores and tile_type != to and isinstance(source, Call)
+            kept = ctx.tensor_cores and on_tensor_cores(to) and tile_type != to and isinstance(source, Call)
             if kept and ctx.uses.only_left_operand(call):
                 return value  # the product takes it from registers, or stages it
             dst = ctx.alloc(_hint(call), tile_type)
