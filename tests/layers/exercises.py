@@ -83,9 +83,22 @@ from tilefoundry.ir.samples import attention
 assert lower(attention()).entry == "attention"
 """,
     "cli": """
+from pathlib import Path
 from typer.testing import CliRunner
 from tilefoundry.cli.main import app
-assert "0 entries" in CliRunner().invoke(app, ["cache", "report", "--dir", "nothing"]).output
+def run(*args): return CliRunner().invoke(app, list(args))
+assert "0 entries" in run("cache", "report", "--dir", "nothing").output
+Path("program.py").write_text('''
+import tilefoundry as tf
+from tilefoundry.dsl import Tensor
+
+@tf.func
+def double(x: Tensor[(4,), "f32"]) -> Tensor[(4,), "f32"]:
+    return x + x
+''')
+assert "Tensor[(4,), f32, gmem]" in run("show", "program:double").output
+assert "def double" in run("script", "program:double").output
+assert isinstance(run("prepare", "program:double", "nothing", "out").exception, FileNotFoundError)
 """,
     "root": """
 import torch

@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import tests.runtime
+import tilefoundry.cli
 import tilefoundry.runtime
 from tests.runtime.statements import STATEMENTS, covered, missing
 
-_FOLDERS = (Path(tilefoundry.runtime.__file__).parent, Path(tests.runtime.__file__).parent)
+_FOLDERS = tuple(
+    Path(f).parent for f in (tilefoundry.runtime.__file__, tests.runtime.__file__, tilefoundry.cli.__file__)
+)
 
 
 def test_every_statement_has_a_test() -> None:
