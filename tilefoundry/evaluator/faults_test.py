@@ -16,7 +16,7 @@ from tilefoundry.evaluator.dtypes import torch_dtype
 from tilefoundry.python.testing import load_program, marked
 
 HEAD = """
-from tilefoundry import func
+from tilefoundry.python import func
 from tilefoundry.dsl import *
 CTA, THREAD = Topology("cta", 3), Topology("thread", 8)
 """

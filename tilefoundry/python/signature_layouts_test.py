@@ -4,10 +4,10 @@ from __future__ import annotations  # a tuple of mesh axes takes no @ outside of
 
 import pytest
 
-from tilefoundry import func
 from tilefoundry.diagnostics import VerifyError
 from tilefoundry.dsl import DimVar, Layout, Mesh, Tensor, Topology
 from tilefoundry.ir.shard import Broadcast, Split, c_order_strides, canonical_shard_layout
+from tilefoundry.python import func
 
 LEVELS = (Topology("thread", 32),)
 M = Mesh(LEVELS, Layout((4, 8)), ("w", "l"))

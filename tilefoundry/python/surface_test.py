@@ -72,7 +72,7 @@ def op_of(value: Expr) -> object:
 def test_the_imports_that_programs_write() -> None:
     scope = load_program(
         """
-        from tilefoundry import func, module, prim_func
+        from tilefoundry.python import func, module, prim_func
         from tilefoundry.dsl import (
             Tensor, ConstTensor, tf, T, DimVar, DimVarRangePat, Mesh, Topology, S, P, B, Split, Partial, Broadcast,
             ceildiv, ReduceKind, UnaryKind, BinaryKind,

@@ -16,7 +16,7 @@ import warnings
 
 import pytest
 
-import tilefoundry
+import tilefoundry.diagnostics
 from tilefoundry.diagnostics import TileFoundryError
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
@@ -30,7 +30,8 @@ from tilefoundry.python.testing import load_program
 
 SECONDS = float(os.environ.get("TILEFOUNDRY_FUZZ_SECONDS", "20"))
 FIRST = int(os.environ.get("TILEFOUNDRY_FUZZ_SEED", "0"))
-OURS = os.path.dirname(tilefoundry.__file__) + os.sep
+OURS = os.path.dirname(tilefoundry.diagnostics.__file__).removesuffix("diagnostics")
+FRONT_END = os.path.join(OURS, "python", "")
 AT_LEAST = 400  # mutants, however slow the machine is
 
 
@@ -94,7 +95,7 @@ def refused(text: str) -> bool:
             raise
         return True
     if diagnosis is not None:
-        if any(f"{os.sep}python{os.sep}" in file for file in raised_in(diagnosis)):
+        if any(file.startswith(FRONT_END) for file in raised_in(diagnosis)):
             assert diagnosis.span is not None, f"no place: {diagnosis}"
         assert diagnosis.remedy, f"no remedy: {diagnosis}"
         assert str(diagnosis)
