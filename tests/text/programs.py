@@ -1,5 +1,7 @@
 """Programs that are hard to print: what is said of them is in `round_trip_test`."""
 
+from tests.text.surface_examples import EXAMPLES
+
 PRELUDE = """\
 import math
 from tilefoundry import func, intrinsic, module, prim_func
@@ -11,6 +13,7 @@ M, N = DimVar("M", 1, 1 << 20), DimVar("N", 1, 1 << 20)
 """
 
 PROGRAMS = {
+    **EXAMPLES,
     "mesh coordinates": """\
 @func(topologies=(Topology("cta", 3), Topology("thread", 8)))
 def f(x: Tensor[(6, 5), "f32"]) -> Tensor[(6, 5), "f32"]:
@@ -245,23 +248,6 @@ def f(x: Tensor[(8, 64), "f32"], w: Tensor[(64, 8), "f32"]) -> Tensor[(8, 8), "f
         q = tf.reshard(p, ((8, 8), {t.b @ P("sum")}), "rmem")
         return tf.reshard(q, ((8, 8), (8, 1)), "gmem")
 """,
-    "ex1": """\
-@module(entry="scale_rows", target=CudaTarget("nvidia.h200_sxm"),
-        topologies=(Topology("cta", 64),))
-class ScaleRows:
-    @func
-    def scale_rows(x: Tensor[(64, 256), "f32"]) -> Tensor[(64, 256), "f32"]:
-        with Mesh(("cta",), (64,), ("r",)) as cta:
-            reg = tf.reshard(x, (64 @ cta.r, 256), "rmem")
-            return tf.reshard(reg * reg, (64 @ cta.r, 256), "gmem")
-""",
-    "ex2": """\
-@func(topologies=(Topology("thread", 8 * 32),))
-def row_mean(x: Tensor[(1, 2048), "f32"]) -> Tensor[(1, 1), "f32"]:
-    with Mesh(("thread",), (8, 32), ("w", "l")) as m:
-        r = tf.reshard(x, (1, 2048 @ (m.w, m.l)), "rmem")
-        return tf.reshard(tf.reduce(r, (-1,), True, ReduceKind.MEAN), (1, 1), "gmem")
-""",
     "methods": """\
 import os.path
 import collections as several
@@ -281,39 +267,6 @@ def make(steps, kind):
             return self
     return Stepped
 Stepped = make(4, DType.f32)
-""",
-    "ex3": """\
-@module(entry="run")
-class Proj:
-    @func
-    def run(x: Tensor[(1, 8), "f32"], w: ConstTensor[(8, 8), "f32"]) -> Tensor[(1, 8), "f32"]:
-        return tf.matmul(x, w)
-    @run.converter("w")
-    def _w(raw_w: Tensor[(8, 8), "f32"]) -> Tensor[(8, 8), "f32"]:
-        return tf.transpose(raw_w, perm=(1, 0))
-
-@module(entry="block", target=CudaTarget("nvidia.h200_sxm"))
-class Block:
-    proj = Proj                                   # child named by the attribute
-    layers = (Proj.renamed("0"), Proj.renamed("class"), Proj.renamed("a.b"))
-
-    @func
-    def block(x: Tensor[(1, 8), "f32"]) -> Tensor[(1, 8), "f32"]:
-        return proj(x) + x + layers[0](x) + layers[2](proj(x))
-    def forward(self, x, steps):                  # plain Python method, shared with the twin
-        for _ in range(steps): x = self.block(x)
-        return x + math.pi
-""",
-    "ex4": """\
-N = DimVar("N", 1, 9)
-@module(entry="f")
-class Disp:
-    @func
-    def f(x: Tensor[(N,), "f32"]) -> Tensor[(N,), "f32"]: pass
-    @f.specialize(DimVarRangePat("N", 1, 5))
-    def small(x: Tensor[(N,), "f32"]) -> Tensor[(N,), "f32"]: return x * x
-    @f.specialize(DimVarRangePat("N", 5, 9))
-    def big(x: Tensor[(N,), "f32"]) -> Tensor[(N,), "f32"]: return x + x
 """,
     "a function that returns several values": """\
 @func
