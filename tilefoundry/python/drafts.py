@@ -60,6 +60,17 @@ class Draft(Function):
         """A draft of `function`."""
         return Draft(**{f.name: getattr(function, f.name) for f in dataclasses.fields(Function)})
 
+    def __call__(self, *args: object, **kwargs: object) -> object:
+        """Refuses: outside of a program a Function is a description, which does not run.
+
+        Raises:
+            WrongTypeError: always, with what runs it.
+        """
+        raise WrongTypeError(
+            f"'{self.name}' is a function of the language, and runs when it is evaluated or compiled",
+            remedy=f"write tilefoundry.evaluate({self.name}, ...), or tilefoundry.jit({self.name})(...)",
+        )
+
     @property
     def variants(self) -> tuple[Function, ...]:
         """The variants so far."""

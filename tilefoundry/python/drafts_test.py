@@ -8,7 +8,7 @@ import pickle
 
 import pytest
 
-from tilefoundry.diagnostics import VerifyError
+from tilefoundry.diagnostics import VerifyError, WrongTypeError
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.core.pattern import DimVarRangePat
@@ -166,3 +166,10 @@ REFUSED: dict[str, tuple[str, type[Exception], tuple[str, ...]]] = {
 def test_refused_with_kind_place_and_words(name: str) -> None:
     text, kind, words = REFUSED[name]
     check_refusal(text, words, kind)
+
+
+def test_a_call_outside_of_a_program_says_what_runs_it() -> None:
+    f = load_program("@func\ndef f(x: Tensor[(2,), 'f32']) -> Tensor[(2,), 'f32']:\n    return x")["f"]
+    with pytest.raises(WrongTypeError, match="'f' is a function of the language") as caught:
+        f([1.0, 2.0])  # type: ignore[operator]
+    assert "tilefoundry.evaluate(f, ...)" in str(caught.value)
