@@ -168,12 +168,10 @@ struct WgmmaOperand {
   static constexpr bool along_k = K::contiguous(width) && Mn::steps_by(width, 8);
   static constexpr bool along_mn = Mn::contiguous(width) && K::steps_by(width, 8);
   /// Distances of atoms, of which wgmma takes one each; the rows of an instruction along K lie in one atom.
-  static constexpr int mn_atoms = Mn::distance(along_k ? 8 : width),
-                       k_atoms = K::distance(along_k && bits == 0 ? 8
-                                             : along_k            ? 16
-                                                                  : 8);
-  static constexpr bool valid = (along_k || along_mn) && K::extent % 16 == 0 && Mn::extent % 8 == 0 &&
-                                mn_atoms >= 0 && (k_atoms >= 0 || (along_k && bits != 0)) &&
+  static constexpr int mn_atoms = Mn::distance(along_k ? 8 : width);
+  static constexpr int k_atoms = along_k && bits != 0 ? 0 : K::distance(8);
+  static constexpr bool valid = Swizzle::num_base == 4 && Swizzle::num_shft == 3 && (along_k || along_mn) &&
+                                K::extent % 16 == 0 && Mn::extent % 8 == 0 && mn_atoms >= 0 && k_atoms >= 0 &&
                                 2 * mn_atoms < (1 << 18) && 2 * k_atoms < (1 << 18);
   /// Columns of the product at which an instruction may begin.
   static constexpr int mn_step = along_k ? 8 : width;
@@ -266,8 +264,7 @@ TILEFOUNDRY_HOST_DEVICE constexpr void check_mma() {
   if constexpr (!is_whole<A>::value) {
     static_assert(is_left_operand<A, C>(),
                   "ops::mma: a must be a whole tile, or a fragment with the rows of c and its columns over "
-                  "the lanes of "
-                  "a quad");
+                  "the lanes of a quad");
   }
 }
 
