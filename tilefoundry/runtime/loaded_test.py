@@ -5,14 +5,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import torch
+from safetensors.torch import save_file
 
 import tilefoundry  # noqa: F401  (brings the evaluator)
-from tilefoundry.dsl import ConstTensor, DimVar, DimVarRangePat, Tensor
+from tilefoundry.dsl import ConstTensor, DimVar, DimVarRangePat, Tensor, tf
 from tilefoundry.ir.core.module import LoadedModule, Module
 from tilefoundry.python import func, module
-from tilefoundry.runtime import DictResource
+from tilefoundry.runtime import DictResource, SafetensorsResource
 from tilefoundry.runtime.testing import Model, Proj, weights
 
 N = DimVar("N", 1, 9)
@@ -79,6 +82,28 @@ def test_statement_39_all_missing_weights_are_named() -> None:
     assert "'gain'" in str(caught.value)
     assert "'second.w'" in str(caught.value)
     assert "'first.w'" not in str(caught.value).split("close matches")[0]
+    assert "asked for" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ["dictionary", "checkpoint"])
+def test_missing_and_unexpected_names_are_listed_together(kind: str, tmp_path: Path) -> None:
+    stored = {("second.weight" if name == "second.w" else name): value for name, value in weights().items()}
+    del stored["gain"]
+    resource = DictResource(stored)
+    if kind == "checkpoint":
+        save_file(stored, tmp_path / "model.safetensors")
+        resource = SafetensorsResource(tmp_path, device="cpu")
+    with pytest.raises(KeyError) as caught:
+        Model.load(resource)
+    text = str(caught.value)
+    assert "'gain'" in text and "'second.w'" in text  # missing: removed, and renamed
+    assert text.splitlines()[-1].startswith("tensors that no declared weight asked for: 'second.weight'")
+
+
+def test_names_that_a_model_does_not_declare_are_no_error() -> None:
+    resource = DictResource({**weights(), "head.w": torch.ones(1)})
+    Model.load(resource)
+    assert resource.unread() == ("head.w",)
 
 
 @pytest.mark.parametrize(
@@ -158,6 +183,33 @@ def test_methods_run_on_the_reading() -> None:
         loaded.nothing  # noqa: B018
     with pytest.raises(AttributeError):
         loaded._hidden  # noqa: B018
+
+
+def test_methods_take_keywords_and_functions_of_the_language_refuse_them_by_name() -> None:
+    @module(entry="run")
+    class Stepped:
+        @func
+        def run(x: Tensor[(2, 4), "f32"], w: ConstTensor[(4, 4), "f32"]) -> Tensor[(2, 4), "f32"]:
+            return tf.matmul(x, w)
+
+        def forward(self, x, steps=3, *, scale=1):
+            return self, x * steps * scale
+
+        def twice(self, x, by=2):
+            return x * by
+
+    loaded = Stepped.load(DictResource({"w": torch.eye(4)}))
+    for node in (Stepped, loaded):
+        assert node(1) == (node, 3)
+        assert node(1, steps=2, scale=5) == node.forward(x=1, steps=2, scale=5) == (node, 10)
+        assert node.twice(x=3, by=4) == 12
+        with pytest.raises(TypeError, match=r"Stepped.run takes its arguments by position, got the keyword\(s\) x, w"):
+            node.run(x=1, w=2)
+    reading = Proj.load(DictResource({"w": torch.eye(4)}))
+    for node in (Proj, reading):
+        for call in (node, node.forward, node.run):
+            with pytest.raises(TypeError, match=r"Proj.run takes its arguments by position(.|\n)*leave the names out"):
+                call(x=torch.ones(2, 4))
 
 
 def test_statement_41_constants_and_activations_are_on_one_device() -> None:

@@ -8,7 +8,7 @@ from typing import ClassVar
 from tilefoundry.diagnostics import LookupNameError, TileFoundryError, WrongTypeError
 from tilefoundry.ir.core.execution import executor
 from tilefoundry.ir.core.function import Function
-from tilefoundry.ir.core.loaded import fill_weights, no_step
+from tilefoundry.ir.core.loaded import fill_weights, no_keywords, no_step
 from tilefoundry.ir.core.module import Definition, Module
 from tilefoundry.ir.core.placement import agreed_device, weight_devices
 from tilefoundry.ir.core.weights import WeightReader, WeightSource, join_path
@@ -39,8 +39,9 @@ class Kernel:
         body, definition = self.body, self.definition
         params, name = parameters_of(definition), definition.name
 
-        def run(*acts: object) -> object:
+        def run(*acts: object, **keywords: object) -> object:
             callee = f"{twin.name}.{name}"
+            no_keywords(callee, keywords)
             constants = twin._bound(callee)
             args = fill_weights(callee, params, constants, acts)
             agreed_device(callee, twin._devices, acts)  # first, so that `args` can select a variant
@@ -132,7 +133,7 @@ class Twin(RuntimeModule):
         staged: list[tuple[Twin, dict[str, object]]] = []
         foreign: list[tuple[RuntimeModule, WeightSource]] = []
         self._stage(resource, "", reader, staged, foreign)
-        reader.finish()
+        reader.finish(resource)
         for child, source in foreign:
             child.load(source)
         for twin, constants in staged:
@@ -154,25 +155,27 @@ class Twin(RuntimeModule):
             else:  # loads in its own way
                 foreign.append((child, source))
 
-    def forward(self, *acts: object) -> object:
+    def forward(self, *acts: object, **keywords: object) -> object:
         """Runs the entry's kernel. (A ``forward`` of the class or of the Module takes the place of this one.)
 
         Raises:
-            WrongTypeError: there is no entry, or the number of activations is wrong.
+            WrongTypeError: there is no entry, or its kernel does not take these arguments.
         """
         if self.entry is None:
             raise no_step(self._module)
         run: Callable[..., object] = getattr(self, self.entry)
-        return run(*acts)
+        return run(*acts, **keywords)
 
-    def __call__(self, *acts: object) -> object:
+    def __call__(self, *acts: object, **keywords: object) -> object:
         """Runs a step, and reports a kernel that wrote into what it was given.
 
         Raises:
             MutatedArgumentError: an activation was changed in place.
         """
-        with Unchanged(self.name, {f"activation {i}": act for i, act in enumerate(acts)}):
-            return self.forward(*acts)
+        given = {f"activation {i}": act for i, act in enumerate(acts)}
+        given |= {f"activation '{name}'": act for name, act in keywords.items()}
+        with Unchanged(self.name, given):
+            return self.forward(*acts, **keywords)
 
     def __getattr__(self, name: str) -> object:
         if name.startswith("_"):

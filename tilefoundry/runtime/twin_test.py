@@ -224,6 +224,30 @@ def test_statement_15_forward_is_the_own_one_the_modules_or_the_entry() -> None:
         Bare()(x)
 
 
+def test_methods_take_keywords_and_kernels_refuse_them_by_name() -> None:
+    x, twin = torch.randn(2, 4), loaded_twin()
+    assert torch.equal(twin(x, steps=2), twin(x, 2))
+    assert torch.equal(twin.forward(x=x, steps=2), twin(x, 2))
+    assert twin.init_caches(size=2)[0] is twin
+    for call in (twin.first, twin.first.forward, twin.first.run):
+        with pytest.raises(TypeError, match=r"first.run takes its arguments by position, got the keyword\(s\) x"):
+            call(x=x)
+
+
+def test_a_tensor_given_by_keyword_must_not_change_either() -> None:
+    @runtime_module(Proj)
+    class Writes:
+        @runtime_func
+        def run(self, x, w):
+            return x
+
+        def forward(self, x):
+            return x.add_(1)
+
+    with pytest.raises(RuntimeError, match="activation 'x' was changed in place"):
+        Writes()(x=torch.ones(2, 4))
+
+
 def test_statement_16_the_number_of_activations_is_checked() -> None:
     twin, x = loaded_twin(), torch.randn(2, 4)
     for acts in ((x,), (x, x, x)):

@@ -64,28 +64,31 @@ class LoadedModule:
             remedy=f"it has: {', '.join(module.member_names())}",
         )
 
-    def forward(self, *acts: object) -> object:
-        """Runs the method ``forward`` when there is one, else the entry, on activations alone.
+    def forward(self, *acts: object, **keywords: object) -> object:
+        """Runs the method ``forward`` when there is one, else the entry, on activations alone and without keywords.
 
         Raises:
-            WrongTypeError: there is neither, or the number of activations is wrong.
+            WrongTypeError: there is neither, or the entry does not take these arguments.
             WrongValueError: weights and activations are on more than one device.
         """
         if "forward" in self.module.methods:
-            return self.module.methods["forward"](self, *acts)
+            return self.module.methods["forward"](self, *acts, **keywords)
         if self.module.entry is None:
             raise no_step(self.module)
-        return self.runner(self.module.entry_function())(*acts)
+        run = self.runner(self.module.entry_function())
+        no_keywords(f"{self.name}.{self.entry}", keywords)
+        return run(*acts)
 
-    def __call__(self, *acts: object) -> object:
-        return self.forward(*acts)
+    def __call__(self, *acts: object, **keywords: object) -> object:
+        return self.forward(*acts, **keywords)
 
     def runner(self, definition: Definition) -> Callable[..., object]:
         """What runs a function of the module on activations alone; it takes the keyword `options`."""
         function = hir_function(self.module, definition)
         callee = f"{self.module.name}.{function.name}"
 
-        def run(*acts: object, options: RunOptions = AS_DECLARED) -> object:
+        def run(*acts: object, options: RunOptions = AS_DECLARED, **keywords: object) -> object:
+            no_keywords(callee, keywords)
             args = fill_weights(callee, function.params, self.constants, acts)
             device = agreed_device(callee, self._devices, acts)  # first, so that `args` can select a variant
             if self.modules:
@@ -123,7 +126,7 @@ def read_tree(module: Module, resource: WeightSource) -> LoadedModule:
         return LoadedModule(node, constants, children)
 
     reading = read(module, resource, "")
-    reader.finish()
+    reader.finish(resource)
     return reading
 
 
@@ -144,6 +147,19 @@ def fill_weights(
         )
     given = iter(acts)
     return tuple(constants[p.name] if p.is_const else next(given) for p in params)
+
+
+def no_keywords(callee: str, keywords: Mapping[str, object]) -> None:
+    """Refuses keywords: a function of the language takes its arguments by position, as its calls in a program do.
+
+    Raises:
+        WrongTypeError: there are some.
+    """
+    if keywords:
+        raise WrongTypeError(
+            f"{callee} takes its arguments by position, got the keyword(s) {', '.join(keywords)}",
+            remedy="leave the names out; plain Python methods take keywords",
+        )
 
 
 def hir_function(module: Module, definition: Definition) -> Function:

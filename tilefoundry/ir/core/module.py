@@ -12,7 +12,7 @@ from tilefoundry.diagnostics import LookupNameError, WrongTypeError, WrongValueE
 from tilefoundry.ir.core.execution import executor
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.loaded import LoadedModule as LoadedModule
-from tilefoundry.ir.core.loaded import hir_function, no_step, read_tree
+from tilefoundry.ir.core.loaded import hir_function, no_keywords, no_step, read_tree
 from tilefoundry.ir.core.origin import origins
 from tilefoundry.ir.core.type import Type
 from tilefoundry.ir.core.weights import WeightSource
@@ -297,20 +297,20 @@ class Module:
             remedy=f"it has: {', '.join(self.member_names())}",
         )
 
-    def forward(self, *args: object) -> object:
-        """Runs the method ``forward`` when there is one, else the entry.
+    def forward(self, *args: object, **keywords: object) -> object:
+        """Runs the method ``forward`` when there is one, else the entry, which takes no keywords.
 
         Raises:
-            WrongTypeError: there is neither.
+            WrongTypeError: there is neither, or the entry does not take these arguments.
         """
         if "forward" in self.methods:
-            return self.methods["forward"](self, *args)
+            return self.methods["forward"](self, *args, **keywords)
         if self.entry is None:
             raise no_step(self)
-        return _runner(self, self.entry_function())(*args)
+        return _runner(self, self.entry_function())(*args, **keywords)
 
-    def __call__(self, *args: object) -> object:
-        return self.forward(*args)
+    def __call__(self, *args: object, **keywords: object) -> object:
+        return self.forward(*args, **keywords)
 
     def _function_names(self) -> str:
         return ", ".join(f.name for f in self.functions) or "none"
@@ -319,12 +319,14 @@ class Module:
 def _runner(module: Module, definition: Definition) -> Callable[..., object]:
     """A callable that runs a function on one argument for each declared parameter."""
     function = hir_function(module, definition)
+    callee = f"{module.name}.{function.name}"
 
-    def run(*args: object) -> object:
+    def run(*args: object, **keywords: object) -> object:
+        no_keywords(callee, keywords)
         if len(args) != len(function.params):
             names = ", ".join(p.name for p in function.params)
             raise WrongTypeError(
-                f"{module.name}.{function.name} takes every declared parameter ({names}), got {len(args)} argument(s)",
+                f"{callee} takes every declared parameter ({names}), got {len(args)} argument(s)",
                 remedy="to supply weights from a checkpoint, call load(resource) first" if module.weights else None,
             )
         return executor().run(module, function, args)
