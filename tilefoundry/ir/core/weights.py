@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from tilefoundry.diagnostics import MissingNameError, TileFoundryError, WrongTypeError, WrongValueError
 from tilefoundry.ir.core.execution import executor
@@ -30,6 +30,15 @@ class WeightSource(Protocol):
 
     def subtree(self, seg: str) -> WeightSource:
         """The view of one more path segment."""
+        ...
+
+
+@runtime_checkable
+class ListedSource(Protocol):
+    """A source that knows its tensors, and which of them nobody has read."""
+
+    def unread(self) -> tuple[str, ...]:
+        """The raw names that nobody has read so far."""
         ...
 
 
@@ -60,8 +69,12 @@ class WeightReader:
             found[name] = value
         return found
 
-    def finish(self) -> None:
+    def finish(self, resource: WeightSource) -> None:
         """Raises what was noted.
+
+        Args:
+            resource: what was read; where it knows its tensors, those that no weight asked for are named beside the
+                missing ones. They alone are no error: a checkpoint may hold more than a model declares.
 
         Raises:
             MissingNameError: declared weights are missing; all of them are listed.
@@ -70,13 +83,31 @@ class WeightReader:
         if self._missing:
             lines = [f"  '{path}': {_message(error)}" for path, error in self._missing]
             raise MissingNameError(
-                "\n".join([f"missing declared weight{'s' if len(lines) > 1 else ''}:", *lines, *self._unfit])
+                "\n".join(
+                    [
+                        f"missing declared weight{'s' if len(lines) > 1 else ''}:",
+                        *lines,
+                        *self._unfit,
+                        *_unread(resource),
+                    ]
+                )
             ) from self._missing[0][1]
         if self._unfit:
             raise WrongValueError(
                 "\n".join(self._unfit),
                 remedy="where the checkpoint stores another dtype or form, register a weight converter and prepare it",
             )
+
+
+_LISTED = 20  # a checkpoint of another model holds thousands
+
+
+def _unread(resource: WeightSource) -> list[str]:
+    names = resource.unread() if isinstance(resource, ListedSource) else ()
+    if not names:
+        return []
+    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return [f"tensors that no declared weight asked for: {', '.join(map(repr, names[:_LISTED]))}{more}"]
 
 
 def join_path(path: str, name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -80,9 +80,12 @@ class SafetensorsResource(AliasedResource):
         # An index-less "cuda" resolves here, at each read.
         return self._checkpoint.read(key, name).to(self._device)
 
+    def _keys(self) -> Iterable[str]:
+        return self._checkpoint.keys()
+
     def _view(self, scope: Scope) -> Self:
         view = type(self).__new__(type(self))
-        AliasedResource.__init__(view, scope)
+        AliasedResource.__init__(view, scope, self._read_keys)
         view._device, view._checkpoint = self._device, self._checkpoint
         return view
 
@@ -104,6 +107,9 @@ class _Checkpoint:
         self._files = ExitStack()
         self._closed = False
         self._lock = threading.Lock()
+
+    def keys(self) -> Iterable[str]:
+        return self._index.weight_map
 
     def read(self, key: str, name: str) -> Tensor:
         shard = self._index.weight_map.get(key)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Self
 
 from torch import Tensor
@@ -35,8 +35,11 @@ class DictResource(AliasedResource):
             raise ResourceTypeError(f"load({name!r}): {key!r} holds a {type(value).__name__}, not a torch.Tensor")
         return value
 
+    def _keys(self) -> Iterable[str]:
+        return self._data
+
     def _view(self, scope: Scope) -> Self:
         view = type(self).__new__(type(self))
-        AliasedResource.__init__(view, scope)
+        AliasedResource.__init__(view, scope, self._read_keys)
         view._data = self._data
         return view

@@ -30,14 +30,32 @@ class RuntimeResource(Protocol):
 
 
 class AliasedResource(ABC):
-    """Alias lookup over raw keys; a subclass reads a raw key and makes the view of another scope."""
+    """Alias lookup over raw keys; a subclass reads a raw key and makes the view of another scope.
 
-    def __init__(self, scope: Scope) -> None:
+    Args:
+        read_keys: the raw keys that were read, which all views share.
+    """
+
+    def __init__(self, scope: Scope, read_keys: set[str] | None = None) -> None:
         self._scope = scope
+        self._read_keys = set[str]() if read_keys is None else read_keys
 
     @abstractmethod
     def _read(self, key: str, name: str) -> Tensor:
         """The raw tensor `key`, asked for as `name`. Raises `MissingTensorError`."""
+
+    @abstractmethod
+    def _keys(self) -> Iterable[str]:
+        """All raw keys."""
+
+    def unread(self) -> tuple[str, ...]:
+        """The raw keys that nobody has read so far, through any view, in order."""
+        return tuple(sorted(set(self._keys()) - self._read_keys))
+
+    def _noted(self, key: str, name: str) -> Tensor:
+        value = self._read(key, name)
+        self._read_keys.add(key)
+        return value
 
     @abstractmethod
     def _view(self, scope: Scope) -> Self:
@@ -57,9 +75,9 @@ class AliasedResource(ABC):
             )
         if not isinstance(key, Preprocessed):
             assert isinstance(key, str)
-            return self._read(key, name)
+            return self._noted(key, name)
         raw_key = key.name.name if isinstance(key.name, Absolute) else key.name
-        raw = self._read(raw_key, name)
+        raw = self._noted(raw_key, name)
         value: object = key.read(raw)
         if not isinstance(value, Tensor) or value.dtype != raw.dtype:
             got = value.dtype if isinstance(value, Tensor) else type(value).__name__
@@ -72,7 +90,7 @@ class AliasedResource(ABC):
     def load_group(self, name: str) -> tuple[Tensor, ...] | None:
         """The raw tensors of a one-to-many alias in declared order, or None where `name` is an ordinary name."""
         keys = self._scope.resolve(name)
-        return tuple(self._read(key, name) for key in keys) if isinstance(keys, tuple) else None
+        return tuple(self._noted(key, name) for key in keys) if isinstance(keys, tuple) else None
 
     def subtree(self, seg: str) -> Self:
         """The view of one more path segment, over the same tensors and handles."""
