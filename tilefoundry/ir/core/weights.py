@@ -82,16 +82,8 @@ class WeightReader:
         """
         if self._missing:
             lines = [f"  '{path}': {_message(error)}" for path, error in self._missing]
-            raise MissingNameError(
-                "\n".join(
-                    [
-                        f"missing declared weight{'s' if len(lines) > 1 else ''}:",
-                        *lines,
-                        *self._unfit,
-                        *_unread(resource),
-                    ]
-                )
-            ) from self._missing[0][1]
+            head = f"missing declared weight{'s' if len(lines) > 1 else ''}:"
+            raise MissingNameError("\n".join([head, *lines, *self._unfit, *_unread(resource)])) from self._missing[0][1]
         if self._unfit:
             raise WrongValueError(
                 "\n".join(self._unfit),
