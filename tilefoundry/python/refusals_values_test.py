@@ -37,6 +37,22 @@ REFUSED: dict[str, tuple[str, tuple[str, ...]]] = {
     "negative window": (body("return §tf.insert_slice(x, x, (-1, 0))"), ("offset -1 is negative",)),
 }
 
+SCALARS = """\
+@func
+def f(x: Tensor[(64, 32), "f32"], i: Tensor[(), "i32"], j: Tensor[(), "i32"]) -> Tensor[(2, 32), "f32"]:
+    return x[{}]
+"""
+UNPROVEN = ("cannot prove that the slice has a fixed length", "start:start + K")
+REFUSED |= {
+    "run-time start without an end": (SCALARS.format("§i:"), UNPROVEN),
+    "run-time start and another end": (SCALARS.format("§i:j"), UNPROVEN),
+    "run-time start times two": (SCALARS.format("§i * 2:i + 2"), UNPROVEN),
+    "product of run-time scalars": (SCALARS.format("§i:i * j"), UNPROVEN),
+    "run-time end before the start": (SCALARS.format("§i + 2:i"), ("ends before it starts",)),
+    "run-time index": (SCALARS.format("§i"), ("a run-time value of type", "x[i:i + 1]")),
+    "condition as a bound": (SCALARS.format("§tf.cmp_gt(i, j):3"), ("got a run-time value of type Tensor[(), bool",)),
+}
+
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused_with_place_and_words(name: str) -> None:

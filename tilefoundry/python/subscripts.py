@@ -8,9 +8,10 @@ from typing import Any, get_origin
 
 from tilefoundry.dsl.tensor import ConstTensor, Tensor
 from tilefoundry.ir import dims
-from tilefoundry.ir.core.expr import Expr, Tuple
+from tilefoundry.ir.core.expr import Call, Expr, Tuple
 from tilefoundry.ir.core.type import TupleType
-from tilefoundry.ir.hir import Slice, TupleGetItem
+from tilefoundry.ir.dims.normal_form import Poly, poly_of, to_dim
+from tilefoundry.ir.hir import Binary, BinaryKind, Slice, TupleGetItem
 from tilefoundry.ir.shard import Mesh
 from tilefoundry.ir.types import TensorType
 from tilefoundry.python.coordinates import read_coordinate
@@ -133,6 +134,8 @@ def _axis(p: Parser, item: ast.expr | None, extent: Index, axis: int) -> AxisSli
             f"axis {axis}: expected an int, a slice or a loop variable as a subscript, got {describe(value)}",
             remedy="use tf.reshape to add an axis"
             if value is None
+            else "write a run-time start as x[i:i + 1]"
+            if _is_runtime(value)
             else "write x[0], x[a:b], or x[i] with a loop variable",
         )
     return AxisSlice(_checked(p, item, as_index(value), extent, axis), 1, drop=True)
@@ -165,7 +168,7 @@ def _range(p: Parser, item: ast.Slice, extent: Index, axis: int) -> AxisSlice:
     start = _bound(p, item.lower, 0, extent, axis)
     stop = _bound(p, item.upper, extent, extent, axis)
     with p.located(item):
-        size = dims.ceildiv(dims.dim_sub(stop, start), stride)
+        size = dims.ceildiv(_distance(start, stop), stride)
     if not isinstance(size, int):
         if not all(isinstance(atom, dims.DimVar) for atom in dims.dim_atoms(size)):
             p.refuse(
@@ -182,13 +185,16 @@ def _bound(p: Parser, node: ast.expr | None, default: Index, extent: Index, axis
     if node is None:
         return default
     value = read_coordinate(p, node, p.evaluate(node))
+    if _is_runtime(value):
+        assert isinstance(value, Expr)
+        return value
     if not is_index(value) or isinstance(value, Window):
         p.refuse(
             node,
             f"axis {axis}: expected an int or an index as slice bound, got {describe(value)}",
             remedy="subscript by the tile variable itself: x[i]"
             if isinstance(value, Window)
-            else "write an int, a loop variable, or arithmetic on these",
+            else "write an int, a loop variable, an integer scalar, or arithmetic on these",
         )
     bound = as_index(value)
     if isinstance(bound, int) and bound < 0:
@@ -203,3 +209,35 @@ def _bound(p: Parser, node: ast.expr | None, default: Index, extent: Index, axis
     if isinstance(bound, int) and isinstance(extent, int) and bound > extent:
         p.refuse(node, f"axis {axis}: slice bound {bound} is out of range for extent {extent}", f"use {extent}")
     return bound
+
+
+def _is_runtime(value: object) -> bool:
+    """A rank-0 integer tensor: a scalar that the program computes or is given, of any integer dtype."""
+    if not isinstance(value, Expr) or is_index(value) or not isinstance(value.type, TensorType):
+        return False
+    return not value.type.shape and value.type.dtype.is_integer
+
+
+def _distance(start: Index, stop: Index) -> Index:
+    """``stop - start`` in normal form; it is a constant where both are the same scalars plus constants."""
+    return to_dim(_sum(_poly(stop), _poly(start), -1))
+
+
+def _poly(bound: Index) -> Poly:
+    """The polynomial of a bound, which sees through the sums and differences of run-time scalars.
+
+    Overflow cannot make it wrong: a window has its start and its length, and the length is the difference that wraps.
+    """
+    if isinstance(bound, Call) and isinstance(bound.target, Binary):
+        lhs, rhs = (_poly(arg) for arg in bound.args)
+        if bound.target.kind in (BinaryKind.ADD, BinaryKind.SUB):
+            return _sum(lhs, rhs, 1 if bound.target.kind is BinaryKind.ADD else -1)
+        if bound.target.kind is BinaryKind.MUL and set(rhs) <= {()}:
+            return _sum({}, lhs, rhs.get((), 0))
+    return poly_of(bound)
+
+
+def _sum(a: Poly, b: Poly, factor: int) -> Poly:
+    """``a + factor * b``."""
+    total = {m: a.get(m, 0) + factor * b.get(m, 0) for m in (*a, *b)}
+    return {m: c for m, c in total.items() if c}

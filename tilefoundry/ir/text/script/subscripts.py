@@ -10,7 +10,8 @@ from tilefoundry.ir.dims import DimVar, ceildiv, dim_add, dim_atoms, dim_equal, 
 from tilefoundry.ir.dims.ops import Dim
 from tilefoundry.ir.hir import InsertSlice, Slice
 from tilefoundry.ir.text.script.analysis import index_vars, is_index_value, moves_by_one
-from tilefoundry.ir.types import TensorType
+from tilefoundry.ir.text.script.expressions import SUM
+from tilefoundry.ir.types import IntegerDType, TensorType
 
 if TYPE_CHECKING:
     from tilefoundry.ir.text.script.function_expressions import FunctionExpressions
@@ -36,7 +37,7 @@ def subscript(p: FunctionExpressions, op: Slice, call: Call) -> str | None:
 
 def _axis(p: FunctionExpressions, op: Slice, axis: int, start: Dim, size: Dim, extent: Dim) -> str | None:
     if not (isinstance(start, int) or is_index_value(start)):
-        return None
+        return _from_scalar(p, op, axis, start, size)
     stride = op.strides[axis]
     if op.boundary[axis] != "error":
         return window(p, start, size) if stride == 1 and axis not in op.drop else None
@@ -55,6 +56,19 @@ def _axis(p: FunctionExpressions, op: Slice, axis: int, start: Dim, size: Dim, e
     head = "" if start == 0 else p.number(start)
     tail = "" if to_end else p.number(stop)
     return f"{head}:{tail}" if stride == 1 else f"{head}:{tail}:{stride}"
+
+
+def _from_scalar(p: FunctionExpressions, op: Slice, axis: int, start: Expr, size: Dim) -> str | None:
+    """``i:i + 2``, where `i` is a scalar that the program is given or computes."""
+    stride, type_ = op.strides[axis], start.type
+    if isinstance(start, Constant) or op.boundary[axis] != "error" or axis in op.drop or not isinstance(size, int):
+        return None
+    assert isinstance(type_, TensorType) and isinstance(type_.dtype, IntegerDType)
+    if size * stride > type_.dtype.range[1]:
+        return None  # the length is a literal of the scalar's dtype
+    text = p.operands((start,), least=SUM)[0]
+    tail = f"{text}:{text} + {size * stride}"
+    return tail if stride == 1 else f"{tail}:{stride}"
 
 
 def window(p: FunctionExpressions, start: Dim, size: Dim) -> str | None:
