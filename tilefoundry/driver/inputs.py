@@ -7,6 +7,7 @@ from types import FunctionType
 from tilefoundry.diagnostics import WrongTypeError, WrongValueError
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
+from tilefoundry.ir.core.unfinished import check_finished
 from tilefoundry.ir.tir import PrimFunction
 from tilefoundry.ir.tir.module import module_of
 from tilefoundry.target import CpuTarget, CudaTarget, Target, default_target, target_names
@@ -24,6 +25,7 @@ def normalize_to_module(fn_or_mod: Function | PrimFunction | Module) -> Module:
         return module_of(fn_or_mod)
     if isinstance(fn_or_mod, Function):
         return Module(fn_or_mod.name, (fn_or_mod,), fn_or_mod.name)
+    check_finished(fn_or_mod)
     what = f"the Python function '{fn_or_mod.__name__}'" if isinstance(fn_or_mod, FunctionType) else repr(fn_or_mod)
     raise WrongTypeError(f"expected Function or Module, got {what}", remedy="decorate a function with @func first")
 
@@ -34,6 +36,7 @@ def require_module(value: object, caller: str) -> Module:
     Raises:
         WrongTypeError: it is not.
     """
+    check_finished(value)
     if not isinstance(value, Module):
         raise WrongTypeError(f"{caller}: expected a Module, got {value!r}", remedy="see normalize_to_module")
     return value

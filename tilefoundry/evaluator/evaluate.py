@@ -18,6 +18,7 @@ from tilefoundry.ir.core.expr import Call, Var
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.loaded import LoadedModule
 from tilefoundry.ir.core.module import Module
+from tilefoundry.ir.core.unfinished import check_finished
 from tilefoundry.ir.elaborate import Elaborator
 from tilefoundry.ir.shard import Mesh
 from tilefoundry.ir.tir import PrimFunction
@@ -92,6 +93,7 @@ def _function(given: object) -> Function:
     if isinstance(given, Call):
         params = tuple(e for e in post_order(given) if isinstance(e, Var) and e in free_variables(given)[id(given)])
         return Function("call", params, given, given.type)
+    check_finished(given)
     if not isinstance(given, Function):
         raise WrongTypeError(
             f"evaluate: expected a Function or a Module, got {type(given).__name__}",

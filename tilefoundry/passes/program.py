@@ -5,6 +5,7 @@ from __future__ import annotations
 from tilefoundry.diagnostics import CompileError, WrongTypeError
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
+from tilefoundry.ir.core.unfinished import check_finished
 from tilefoundry.ir.elaborate import Elaborator
 from tilefoundry.ir.tir import PrimFunction, fold
 from tilefoundry.ir.verify import meshes_named, verify_module, verify_prim_function
@@ -36,6 +37,7 @@ def lower(module: Module, target: Target | None = None) -> Module:
         VerifyError: the program is not well formed, or its placement cannot be compiled.
         CompileError: the tiles do not fit into shared memory.
     """
+    check_finished(module)
     if not isinstance(module, Module):
         raise WrongTypeError(
             f"lower: expected a Module, got {type(module).__name__}", remedy="decorate the function with @func"

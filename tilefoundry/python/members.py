@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from types import FunctionType
 
-from tilefoundry.diagnostics import SourceSpan, WrongTypeError, WrongValueError
+from tilefoundry.diagnostics import LookupNameError, SourceSpan, WrongTypeError, WrongValueError
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.pattern import DimVarRangePat
+from tilefoundry.ir.core.unfinished import Unfinished
 from tilefoundry.python.names import enclosing_names
 from tilefoundry.python.sites import at
 from tilefoundry.python.source import function_source
@@ -30,8 +31,36 @@ class Authored:
         return source.span(source.node)
 
 
-@dataclass(frozen=True, eq=False)
-class Part(Described):
+class Placeholder(Described, Unfinished):
+    """What a class body holds until ``@module`` makes a function of it: all else is refused, and says so."""
+
+    definition: Authored
+
+    def unfinished(self) -> WrongTypeError:
+        """The class that holds it was not decorated, or not yet."""
+        return WrongTypeError(self._told(), span=self.definition.span, remedy="decorate the class with @module")
+
+    def __call__(self, *args: object, **keywords: object) -> object:
+        raise self.unfinished()
+
+    def __getattr__(self, name: str) -> object:
+        if name.startswith("_"):  # Python's protocols ask for these
+            raise LookupNameError(f"a {type(self).__name__} has no attribute '{name}'")
+        raise LookupNameError(
+            f"{self._told()}, and has no '{name}' here",
+            span=self.definition.span,
+            remedy="decorate the class with @module; in its body a function has 'specialize' and 'converter'",
+        )
+
+    def __repr__(self) -> str:
+        return f"<{self._told()}>"
+
+    def _told(self) -> str:
+        return f"'{self.definition.function.__qualname__}' belongs to a class that is not a module yet"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Part(Placeholder):
     """What a class body holds under the name of a variant or a converter: a part of `owner`, no member of its own."""
 
     owner: Member | Function
@@ -122,8 +151,8 @@ def check_first(owner: str, weight: str, weights: Iterable[str], definition: Aut
         )
 
 
-@dataclass(eq=False)
-class Member(Described):
+@dataclass(eq=False, repr=False)
+class Member(Placeholder):
     """A function that is being authored: parsed by ``@module``, which knows topologies and siblings.
 
     Attributes:
@@ -136,13 +165,6 @@ class Member(Described):
     variants: list[tuple[DimVarRangePat, Authored]] = field(default_factory=list)
     converters: dict[str, Authored] = field(default_factory=dict)
     sealed: bool = False
-
-    def __call__(self, *args: object) -> object:
-        raise WrongTypeError(
-            f"'{self.definition.function.__qualname__}' belongs to a class that is not a module yet",
-            span=self.definition.span,
-            remedy="decorate the class with @module",
-        )
 
     @property
     def described(self) -> str:

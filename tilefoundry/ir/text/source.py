@@ -9,6 +9,7 @@ from tilefoundry.ir.core.child import ChildEntry
 from tilefoundry.ir.core.expr import Call
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
+from tilefoundry.ir.core.unfinished import check_finished
 from tilefoundry.ir.text.script.program import ScriptPrinter, authored_names
 from tilefoundry.ir.tir import PrimFunction
 from tilefoundry.ir.traverse import post_order
@@ -62,6 +63,7 @@ def as_script(
         return printer.script()
     if isinstance(fn_or_mod, (Function, PrimFunction)):
         fn_or_mod = _alone(fn_or_mod, module)
+    check_finished(fn_or_mod)
     if not isinstance(fn_or_mod, Module):
         raise WrongTypeError(
             f"as_script: expected a Function or a Module, got {fn_or_mod!r}", remedy="decorate it with @func or @module"

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilefoundry.diagnostics import WrongTypeError
 from tilefoundry.ir import tir
-from tilefoundry.python.members import Authored
+from tilefoundry.python.members import Authored, Placeholder
 from tilefoundry.python.names import Members, Resolver
 from tilefoundry.python.parser import Session
 from tilefoundry.python.prim.function import Options, parse_prim_func
 
 
-@dataclass(eq=False)
-class PrimMember:
+@dataclass(eq=False, repr=False)
+class PrimMember(Placeholder):
     """A kernel that is being authored: parsed by ``@module``, which knows topologies and siblings."""
 
     definition: Authored
     options: Options
     sealed: bool = False
 
-    def __call__(self, *args: object) -> object:
-        raise WrongTypeError(
-            f"'{self.definition.function.__qualname__}' belongs to a class that is not a module yet",
-            span=self.definition.span,
-            remedy="decorate the class with @module",
-        )
+    @property
+    def described(self) -> str:
+        return f"the kernel '{self.name}' of this class"
 
     @property
     def name(self) -> str:
