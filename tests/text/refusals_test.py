@@ -84,7 +84,7 @@ REFUSED = {
     ),
     "a range of no variant": (
         dataclasses.replace(returning(exp(X)), specializations=(DimVarRangePat("N", 1, 5),)),
-        "cannot stand in one class body",
+        "'f' is a variant, which does not stand alone: it is printed with its prototype",
     ),
     "a converter called as a function": (
         Module("m", (dataclasses.replace(WEIGHTED, converters=(("w", returning(exp(X))),)),)),

@@ -245,6 +245,11 @@ def _label(variant: Function) -> str:
 def _check_parts(function: Function, members: set[str]) -> None:
     """Refuses variants and converters that no class body gives a function."""
     name, labels = function.name, [_label(variant) for variant in function.variants]
+    if function.specializations:
+        raise ExtractError(
+            f"'{name}' is a variant, which does not stand alone: it is printed with its prototype",
+            remedy="print the prototype, or the Module that holds it",
+        )
     for variant in function.variants:
         if not _label(variant) or variant.name != name or len(variant.specializations) != 1:
             raise ExtractError(f"a variant of '{name}' has no label, another name, or not one range", remedy="label it")
@@ -252,7 +257,7 @@ def _check_parts(function: Function, members: set[str]) -> None:
         if part.variants or part.converters:
             raise ExtractError(f"a part of '{name}' has variants or converters itself", remedy="give it none")
     clash = {*labels, *(converter.name for _, converter in function.converters)} & members
-    if clash or len(set(labels)) != len(labels) or function.specializations:
+    if clash or len(set(labels)) != len(labels):
         raise ExtractError(
             f"'{name}': {', '.join(sorted(clash)) or 'labels of its variants'} cannot stand in one class body",
             remedy="give every member, variant and converter a name of its own",
