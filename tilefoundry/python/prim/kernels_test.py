@@ -121,6 +121,20 @@ def test_conditions_known_at_compile_time_choose_a_branch() -> None:
         assert fill.callable == tir.Fill(value)
 
 
+def test_a_name_that_is_assigned_again_is_another_variable() -> None:
+    k = kernel("""
+        @prim_func
+        def k(o: Tensor[(8,), "f32"]):
+            x = T.alloc_tensor(Tensor[(8,), "f32", "rmem"])
+            first = x
+            x = T.alloc_tensor(Tensor[(8,), "f32", "rmem"])
+            T.fill(x, 1.0)
+            T.copy(first, x)
+    """)
+    one, two, fill, copy = items(k.body)
+    assert one.var is not two.var and fill.args == (two.var,) and copy.args == (one.var, two.var)
+
+
 def test_extents_of_parameters() -> None:
     k = kernel(
         '@prim_func\ndef k(a: Tensor[(N, 32), "f32"], o: Tensor[(N, 32), "f32"]):\n'

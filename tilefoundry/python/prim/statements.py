@@ -41,7 +41,7 @@ def _assign_target(p: PrimParser, node: ast.Assign, target: ast.expr, value: obj
 
 
 def augmented(p: Parser, node: ast.AST) -> None:
-    """``x += y`` is refused: a name is bound once."""
+    """``x += y`` is refused: an assignment names a value and writes nothing."""
     assert isinstance(node, ast.AugAssign)
     target = ast.unparse(node.target)
     p.refuse(
