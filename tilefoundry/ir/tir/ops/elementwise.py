@@ -11,7 +11,7 @@ from tilefoundry.ir.core.op import ParamDef, TypeContext, register_op
 from tilefoundry.ir.hir.kinds import BinaryKind, UnaryKind
 from tilefoundry.ir.tir.ops.base import EffectOp
 from tilefoundry.ir.tir.ops.rules import number_for, operand_dtype, same_dtype, same_part, scalar, tensor, written
-from tilefoundry.ir.types import DType, TensorType
+from tilefoundry.ir.types import DType, FloatDType, TensorType
 
 
 @register_op(dialect="T", category="elementwise", name="copy")
@@ -58,9 +58,11 @@ class Iota(EffectOp):
     writes: ClassVar[tuple[int, ...]] = (1,)
 
     def check(self, ctx: TypeContext, start: Expr, dst: Expr) -> None:  # type: ignore[override]
-        """Integers along an axis of ``dst``."""
-        scalar(ctx, "start", start)
+        """A number that the elements can take, along an axis of ``dst``."""
+        dtype = scalar(ctx, "start", start)
         type_ = written(ctx, "dst", dst)
+        if DType.bool in (dtype, type_.dtype) or (isinstance(dtype, FloatDType) and type_.dtype.is_integer):
+            ctx.error(f"'start' is {dtype}, and the elements of 'dst' are {type_.dtype}", "start at an integer")
         if not 0 <= self.axis < type_.rank:
             ctx.error(f"'dst' of type {type_} has no axis {self.axis}")
 
