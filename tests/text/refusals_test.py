@@ -90,6 +90,7 @@ REFUSED = {
         Module("m", (dataclasses.replace(WEIGHTED, converters=(("w", returning(exp(X))),)),)),
         "f cannot stand in one class body",
     ),
+    "a name that a Module has": (Module("m", (Function("load", (X,), exp(X), T),), "load"), "'load', which a Module's"),
     "a private name in a class": (Module("m", (Function("__f", (X,), exp(X), T),), "__f"), "'__f'"),
     "a method without source": (Module("m", (returning(exp(X)),), methods={"forward": len}), "method 'forward'"),
 }  # fmt: skip

@@ -10,7 +10,7 @@ from tilefoundry.diagnostics import TileFoundryError, VerifyError, WrongTypeErro
 from tilefoundry.ir.core.converters import check_converter
 from tilefoundry.ir.core.expr import Expr
 from tilefoundry.ir.core.function import Function
-from tilefoundry.ir.core.module import Module
+from tilefoundry.ir.core.module import Module, check_member_name
 from tilefoundry.ir.core.pattern import DimVarRangePat
 from tilefoundry.ir.shard import Topology
 from tilefoundry.ir.tir import PrimFunction
@@ -87,6 +87,14 @@ class Collector:
                 span=self.site.member(name),
                 remedy="move it out of the class body; functions see the names around the class",
             )
+        if not isinstance(value, (Part, Intrinsic)):  # these are no attributes of the Module
+            self._check_name(name)
+
+    def _check_name(self, name: str) -> None:
+        try:
+            check_member_name(name)
+        except WrongValueError as error:
+            raise error.at(self.site.member(name)) from None
 
     def _add_child(self, name: str, child: Module) -> None:
         if child.name in self.children:

@@ -9,7 +9,7 @@ from typing import overload
 
 from tilefoundry.diagnostics import TileFoundryError, WrongTypeError, WrongValueError
 from tilefoundry.ir.core.function import Function
-from tilefoundry.ir.core.module import Module
+from tilefoundry.ir.core.module import Module, check_member_name
 from tilefoundry.ir.shard import Topology
 from tilefoundry.ir.verify import verify_function, verify_module
 from tilefoundry.python.collector import Collector
@@ -86,6 +86,10 @@ def _func(decorated: object, frame: FrameType, topologies: Topologies | None, ta
             verify_function(draft)
         return draft
     _check_context(function.__name__, topologies, target)
+    try:
+        check_member_name(function.__name__)
+    except WrongValueError as error:
+        raise error.at(Authored(function, {}).span) from None
     parsed = parse_function(function, Resolver(function, enclosing=around), Session(topologies))
     module = Module(parsed.name, (parsed,), entry=parsed.name, target=target, topologies=topologies)
     verify_module(module)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tilefoundry.diagnostics import VerifyError
-from tilefoundry.python.testing import check_refusal
+from tilefoundry.python.testing import check_refusal, load_program
 
 F = 'def f(x: Tensor[(8,), "f32"]) -> Tensor[(8,), "f32"]:\n    return x\n'
 G = F.replace("def f", "def g")
@@ -173,6 +173,28 @@ DECORATORS: dict[str, tuple[str, type[Exception], tuple[str, ...]]] = {
         ("needs indices known at compile time", "loop variable"),
     ),
 }
+
+TAKEN = ("'{}': every Module has an attribute of that name", "use another name than child_named, cloned")
+HIDDEN = {
+    "load": members("@func\n" + G.replace("def g", "§def load")),
+    "name": members("@func\n" + G.replace("def g", "§def name")),
+    "weights": CHILD + members("§weights = g"),
+    "modules": CHILD + members("§modules = (g, g.renamed('h'))"),
+    "prepare": members("§def prepare(self, x): return x"),
+    "owner": members('@prim_func\n§def owner(o: Tensor[(8,), "f32"]): pass'),
+    "target": CHILD.replace("def g", "§def target"),
+}
+for taken, program in HIDDEN.items():
+    DECORATORS[f"member called {taken}"] = (program, ValueError, (TAKEN[0].format(taken), TAKEN[1]))
+
+
+def test_names_that_hide_nothing_are_legal() -> None:
+    load_program(members(f"@func\n{F.replace('def f', 'def forward')}"))
+    load_program(
+        members('@f.converter("w")\ndef load(raw: Tensor[(8,), "f32"]) -> Tensor[(8,), "f32"]: return raw').replace(
+            'x: Tensor[(8,), "f32"]) ->', 'x: Tensor[(8,), "f32"], w: ConstTensor[(8,), "f32"]) ->', 1
+        )
+    )
 
 
 @pytest.mark.parametrize("name", DECORATORS)

@@ -316,6 +316,23 @@ class Module:
         return ", ".join(f.name for f in self.functions) or "none"
 
 
+# What a member cannot be called: the Module's own attribute would hide it. `forward` runs the member of that name.
+TAKEN_NAMES = frozenset(name for name in dir(Module) if not name.startswith("_")) - {"forward"}
+
+
+def check_member_name(name: str) -> None:
+    """Refuses a member that could not be reached by its name.
+
+    Raises:
+        WrongValueError: a Module has an attribute of that name.
+    """
+    if name in TAKEN_NAMES:
+        raise WrongValueError(
+            f"a member cannot be called '{name}': every Module has an attribute of that name, which hides it",
+            remedy=f"use another name than {', '.join(sorted(TAKEN_NAMES))}",
+        )
+
+
 def _runner(module: Module, definition: Definition) -> Callable[..., object]:
     """A callable that runs a function on one argument for each declared parameter."""
     function = hir_function(module, definition)

@@ -8,7 +8,7 @@ from tilefoundry.diagnostics import ExtractError
 from tilefoundry.ir.core.expr import Call, Var
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.metadata import BindingMetadata, binding_name, find_metadata
-from tilefoundry.ir.core.module import Module
+from tilefoundry.ir.core.module import TAKEN_NAMES, Module
 from tilefoundry.ir.hir.grid_region import GridRegionExpr
 from tilefoundry.ir.shard import Topology
 from tilefoundry.ir.structure import structurally_equal
@@ -153,7 +153,7 @@ class ScriptPrinter:
 
     def _kernel_member(self, module: Module, kernel: PrimFunction, levels: tuple[Topology, ...]) -> list[str]:
         """A kernel in a class; one that names kernels outside of it stands with them, and is a member by assignment."""
-        name = _member_name(kernel.name, "a kernel")
+        name = _reachable(kernel.name, "a kernel")
         outside = [c for f in module.functions if isinstance(f, PrimFunction) for c in _callees(f)]
         if kernel.callees or any(callee is kernel for callee in outside):
             self.kernel(kernel)
@@ -199,7 +199,7 @@ class ScriptPrinter:
         self, module: Module, function: Function, levels: tuple[Topology, ...], children: Children
     ) -> list[str]:
         """A function in a class, and what belongs to it."""
-        name = _member_name(function.name, "a function")
+        name = _reachable(function.name, "a function")
         _check_parts(function, set(module.member_names()))
         lines = ["", f"@{self.names.imported('tilefoundry', 'func')}"]
         lines += self._definition(function, name, levels, children)
@@ -276,6 +276,13 @@ def _member_name(name: str, what: str) -> str:
     if name.startswith("__"):
         raise ExtractError(f"{what} has the name {name!r}, which Python changes in a class", remedy="rename it")
     return authored(name, what)
+
+
+def _reachable(name: str, what: str) -> str:
+    """The name of a member, which no attribute of the Module hides."""
+    if name in TAKEN_NAMES:
+        raise ExtractError(f"{what} has the name {name!r}, which a Module's own attribute hides", remedy="rename it")
+    return _member_name(name, what)
 
 
 def _parameter(param: Var) -> str:
