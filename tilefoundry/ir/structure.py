@@ -24,6 +24,7 @@ from tilefoundry.ir.core.metadata import (
 )
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.core.origin import SpecializationMetadata
+from tilefoundry.ir.core.type import Type
 from tilefoundry.ir.dims import DimVar, dim_atoms, is_dim_expr, substitute_dim
 from tilefoundry.ir.hir.grid_region import GridRegionExpr
 from tilefoundry.ir.tir.items import unfold
@@ -122,9 +123,15 @@ def _same_code(a: object, b: object) -> bool:
     )
 
 
-def _captured(function: FunctionType) -> list[str]:
+def _captured(function: FunctionType) -> list[object]:
     """What a function captures, by repr: such values are compared as they would be written."""
-    return [repr(cell.cell_contents) for cell in function.__closure__ or ()]
+    return [_written(cell.cell_contents) for cell in function.__closure__ or ()]
+
+
+def _written(value: object) -> object:
+    if isinstance(value, tuple):
+        return tuple(map(_written, value))
+    return value if isinstance(value, (Expr, Type)) else repr(value)  # the repr of an expression leaves out its depths
 
 
 def _code_facts(code: CodeType) -> tuple[object, ...]:

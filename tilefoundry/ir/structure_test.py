@@ -145,6 +145,26 @@ def module(**changes: object) -> Module:
     return Module(**{**fields, **changes})  # type: ignore[arg-type]
 
 
+def _scaled(by: object) -> Module:
+    def forward(self: object, x: object) -> object:
+        return self, x, by
+
+    return module(methods={"forward": forward})
+
+
+def test_what_methods_capture_counts_at_any_depth() -> None:
+    def extent(innermost: int) -> Expr:
+        dim: Expr | int = innermost
+        for _ in range(6):
+            dim = (DimVar("n", 1, 9) + dim) // 2  # type: ignore[operator]
+        assert isinstance(dim, Expr)
+        return dim
+
+    for make in (extent, lambda k: (1, extent(k)), lambda k: make_tensor_type((extent(k),), "f32")):
+        assert structurally_equal(_scaled(make(3)), _scaled(make(3)))
+        assert "method 'forward'" in str(first_difference(_scaled(make(3)), _scaled(make(4))))
+
+
 def _step(self: object, x: object) -> object:
     return x
 

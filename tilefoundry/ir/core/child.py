@@ -33,6 +33,10 @@ class ChildEntry(CallTarget):
         """The names of the parameters that a call supplies."""
         return tuple(p.name for p in self.function.params if not p.is_const)
 
+    def label(self) -> str:
+        """The name of the child."""
+        return self.child
+
     def infer_type(self, args: tuple[Expr | int, ...], metadata: Metadata = ()) -> Type:
         """The entry's return type under the extents that the activations give to its DimVars.
 

@@ -23,6 +23,10 @@ class CallTarget:
 
     __slots__ = ()
 
+    def label(self) -> str:
+        """What the repr of a call shows."""
+        return repr(self)
+
     def infer_type(self, args: tuple[Expr | int, ...], metadata: Metadata) -> Type:
         """The type of the call. Raises VerifyError."""
         raise NotImplementedError
@@ -55,11 +59,39 @@ class Expr:
         fields = dataclasses.fields(self)  # type: ignore[arg-type]  # every subclass is a dataclass
         return type(self), tuple(getattr(self, f.name) for f in fields)
 
+    def __repr__(self) -> str:
+        # in full, a DAG would be printed once for each path
+        return _brief(self, 3)
+
+    def _parts(self) -> tuple[object, ...]:
+        """What the repr shows: labels, as str, and operands. Needed where a class has no repr of its own."""
+        raise NotImplementedError
+
     def __hash__(self) -> int:
         return self._hash
 
     def __eq__(self, other: object) -> bool:
         return _same_nodes(self, other) if isinstance(other, Expr) else NotImplemented
+
+
+_SHOWN = 8
+"""How many parts of an expression its repr shows."""
+
+
+def _brief(value: object, depth: int) -> str:
+    """An expression down to `depth`, and `_SHOWN` parts wide; a Var by its name."""
+    if isinstance(value, Var):
+        return value.name
+    if isinstance(value, Constant):
+        return repr(value.value)
+    if not isinstance(value, Expr):
+        return str(value)
+    if type(value).__repr__ is not Expr.__repr__:  # a leaf
+        return repr(value)
+    parts = value._parts()
+    shown = [_brief(p, depth - 1) for p in parts[:_SHOWN]] if depth else ["..."]
+    more = [f"... {len(parts) - _SHOWN} more"] if depth and len(parts) > _SHOWN else []
+    return f"{type(value).__name__}({', '.join(shown + more)})"
 
 
 def init_expr(expr: Expr, type_: Type, metadata: Metadata) -> None:
@@ -150,7 +182,7 @@ class Constant(Expr):
         return (type(self.value).__name__, repr(self.value), self.type)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Tuple(Expr):
     """Several values as one. Plain ints may stand among the elements as scalar indices."""
 
@@ -165,8 +197,11 @@ class Tuple(Expr):
     def _key(self) -> tuple[object, ...]:
         return (self.elements,)
 
+    def _parts(self) -> tuple[object, ...]:
+        return self.elements
 
-@dataclass(frozen=True, slots=True, eq=False)
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Call(Expr):
     """An op or function applied to arguments.
 
@@ -202,6 +237,9 @@ class Call(Expr):
 
     def _key(self) -> tuple[object, ...]:
         return (self.target, self.args, self.type)
+
+    def _parts(self) -> tuple[object, ...]:
+        return (self.target.label(), *self.args)
 
     def __add__(self, other: object) -> object:
         return self.target.arithmetic("+", self, other)

@@ -8,6 +8,7 @@ from tilefoundry.ir.core import (
     Call,
     Constant,
     ExecutionDomainMetadata,
+    Function,
     IRMetadata,
     SourceSpanMetadata,
     Tuple,
@@ -18,8 +19,9 @@ from tilefoundry.ir.core import (
     remove_metadata,
     replace_metadata,
 )
+from tilefoundry.ir.core.child import ChildEntry
 from tilefoundry.ir.dims import INDEX_TYPE, DimVar
-from tilefoundry.ir.hir import Binary, BinaryKind, Reduce
+from tilefoundry.ir.hir import Binary, BinaryKind, GridRegionExpr, Reduce, TupleGetItem
 from tilefoundry.ir.samples import CTAS, THREADS, binary, call
 from tilefoundry.ir.types import TensorType, make_tensor_type
 
@@ -45,6 +47,26 @@ def test_shared_operands_cost_nothing_twice():
     # 2**300 paths through 300 nodes; and deeper than Python's stack
     assert doubled(300) == doubled(300)
     assert doubled(5000) == doubled(5000)
+
+
+def test_the_repr_of_shared_operands_is_bounded():
+    add = "Call(Binary(kind=<BinaryKind.ADD: 'add'>), {0}, {0})".format
+    assert repr(doubled(1)) == add("x")
+    assert repr(doubled(2)) == add(add("x"))
+    assert repr(doubled(5000)) == add(add(add("Call(...)")))
+    assert repr(Tuple((X,) * 10 + (3,))) == f"Tuple({'x, ' * 8}... 3 more)"
+    assert repr(Tuple((DimVar("B", 1, 9) + 1, Constant(0.5, X.type), 3))) == (
+        "Tuple(Call(DimAdd(), DimVar(name='B', lo=1, hi=9), 1), 0.5, 3)"
+    )
+    double = Function("double", (X,), doubled(1), X.type)
+    assert repr(Call(double, (doubled(0),))) == "Call(double, x)"
+    assert repr(Call(ChildEntry("layer", double), (X,))) == "Call(layer, x)"
+    bounds = {"extent": 4, "body": None}
+    i, acc, value = Var("i", INDEX_TYPE), Var("acc", X.type), X
+    for _ in range(50):
+        value = GridRegionExpr(i, (acc, acc), (value, value), yield_values=(acc, acc), **bounds)
+        value = binary(BinaryKind.ADD, *(call(TupleGetItem(k), value) for k in (0, 1)))
+    assert "GridRegionExpr(i, 0, 4, 1, Call(...), Call(...), acc, acc)" in repr(value)
 
 
 def test_constants_differ_by_kind_sign_and_type():

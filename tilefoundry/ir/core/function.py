@@ -86,6 +86,10 @@ class Function(CallTarget):
         """Whether it has no body of its own."""
         return self.body is None
 
+    def label(self) -> str:
+        """The name."""
+        return self.name
+
     def infer_type(self, args: tuple[Expr | int, ...], metadata: Metadata = ()) -> Type:
         """The type of a call: the return type under the extents that the arguments give to the DimVars.
 

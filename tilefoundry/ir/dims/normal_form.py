@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import fields, is_dataclass
 
 from tilefoundry.diagnostics import DimSubstitutionError, WrongTypeError
 from tilefoundry.ir.core.expr import Call, Constant, Expr, Tuple, Var
@@ -128,9 +129,25 @@ def _rank(atom: Atom) -> tuple[object, ...]:
         case Call(target, args) if isinstance(target, DimOp):
             return (2, target.op_name, len(args), *(_operand_rank(a) for a in args))
         case Call(target, args):
-            return (3, repr(target), len(args), *(_operand_rank(a) for a in args))
+            return (3, _spelled(target), len(args), *(_operand_rank(a) for a in args))
         case _:
-            return (0, repr(atom))
+            return (0, _spelled(atom))
+
+
+def _spelled(value: object) -> str:
+    """A text that differs where values differ, for their order; the repr of an expression leaves out its depths."""
+    match value:
+        case Var():
+            return f"{value.name}#{hash(value)}"
+        case Expr():
+            return f"{type(value).__name__}{_spelled(value._key())}"
+        case tuple():
+            return f"({', '.join(map(_spelled, value))})"
+        case _ if is_dataclass(value) and not isinstance(value, type):
+            shown = (getattr(value, f.name) for f in fields(value) if f.repr)
+            return f"{type(value).__name__}({', '.join(map(_spelled, shown))})"
+        case _:
+            return repr(value)
 
 
 def _operand_rank(operand: Dim) -> tuple[object, ...]:

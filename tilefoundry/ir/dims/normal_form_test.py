@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilefoundry.diagnostics import DimSubstitutionError, WrongTypeError
-from tilefoundry.ir.core import Call, Constant, Var
+from tilefoundry.ir.core import Call, Constant, Tuple, Var
 from tilefoundry.ir.dims import (
     INDEX_TYPE,
     DimAdd,
@@ -29,6 +29,7 @@ from tilefoundry.ir.dims import (
     substitute_dim,
 )
 from tilefoundry.ir.dims.format import format_dim
+from tilefoundry.ir.hir import TupleGetItem
 
 M, N, K = DimVar("M", 1, 100), DimVar("N", 0, 8), DimVar("K", 1, 9)
 OPS = (DimAdd, DimSub, DimMul, DimFloorDiv, DimMod, DimMin, DimMax)
@@ -202,6 +203,16 @@ def test_loop_variables_are_compared_by_identity():
     assert normalize_dim(Call(DimAdd(), (i, j))) == normalize_dim(Call(DimAdd(), (j, i)))
     assert not dim_equal(i, j)
     assert evaluate_dim(Call(DimAdd(), (i, j)), {}, {i: 3, j: 4}) == 7
+
+
+def test_the_order_of_other_scalars_sees_all_of_them():
+    def deep(value):
+        for _ in range(6):
+            value = Call(TupleGetItem(0), (Tuple((value, 1)),))
+        return value
+
+    i, j = deep(Var("i", INDEX_TYPE)), deep(Var("j", INDEX_TYPE))
+    assert normalize_dim(Call(DimAdd(), (i, j))) == normalize_dim(Call(DimAdd(), (j, i)))
 
 
 def test_constants_count_as_ints():

@@ -14,7 +14,7 @@ from tilefoundry.ir.shard import MeshAxis
 from tilefoundry.ir.types.tensor import is_index_type
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class GridRegionExpr(Expr):
     """For the induction variable = start, start + step, ... below `extent`: carried values become yielded values.
 
@@ -91,6 +91,10 @@ class GridRegionExpr(Expr):
         if len(self.carried_args) == 1:
             return self.carried_args[0].type
         return TupleType(tuple(v.type for v in self.carried_args))
+
+    def _parts(self) -> tuple[object, ...]:
+        bounds = (self.induction_var, self.start, self.extent, self.step)
+        return (*bounds, *self.init_args, *((self.body,) if self.body is not None else self.yield_values))
 
     def _key(self) -> tuple[object, ...]:
         return (
