@@ -212,6 +212,20 @@ def test_methods_take_keywords_and_functions_of_the_language_refuse_them_by_name
                 call(x=torch.ones(2, 4))
 
 
+def test_a_private_member_is_refused_with_the_reason() -> None:
+    def _helper(self):
+        return 1
+
+    def forward(self):
+        return self._helper()
+
+    node = Module("Closed", (), methods={"_helper": _helper, "forward": forward})
+    words = r"module 'Closed' has no attribute '_helper'(.|\n)*names that start with '_' are private"
+    for step in (node, node.load(DictResource({}))):
+        with pytest.raises(AttributeError, match=words):
+            step()
+
+
 def test_statement_41_constants_and_activations_are_on_one_device() -> None:
     loaded = Model.load(DictResource(weights()))
     with pytest.raises(ValueError, match="more than one device") as caught:

@@ -48,8 +48,10 @@ class LoadedModule:
         return self.module.entry
 
     def __getattr__(self, name: str) -> object:
-        if name.startswith("_") or name in type(self).__slots__:  # a field: not filled yet
+        if name in type(self).__slots__:  # a field: not filled yet
             raise LookupNameError(f"a loaded module has no attribute '{name}'")
+        if name.startswith("_"):
+            raise private_name(f"the reading of module '{self.module.name}'", name)
         module = self.module
         for function in module.functions:
             if function.name == name:
@@ -173,6 +175,17 @@ def hir_function(module: Module, definition: Definition) -> Function:
             f"'{definition.name}' of module '{module.name}' is a kernel in TIR", remedy="compile the module to run it"
         )
     return definition
+
+
+def private_name(node: str, name: str) -> LookupNameError:
+    """The error of asking a node for a name that stands for no member of it."""
+    private = name.startswith("_") and not name.startswith("__")
+    return LookupNameError(
+        f"{node} has no attribute '{name}'",
+        remedy="names that start with '_' are private; name a member that is to be reached without it"
+        if private
+        else None,
+    )
 
 
 def no_step(module: Module) -> WrongTypeError:

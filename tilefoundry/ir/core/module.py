@@ -12,7 +12,7 @@ from tilefoundry.diagnostics import LookupNameError, WrongTypeError, WrongValueE
 from tilefoundry.ir.core.execution import executor
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.loaded import LoadedModule as LoadedModule
-from tilefoundry.ir.core.loaded import hir_function, no_keywords, no_step, read_tree
+from tilefoundry.ir.core.loaded import hir_function, no_keywords, no_step, private_name, read_tree
 from tilefoundry.ir.core.origin import origins
 from tilefoundry.ir.core.type import Type
 from tilefoundry.ir.core.weights import WeightSource
@@ -282,8 +282,10 @@ class Module:
     # -- running
 
     def __getattr__(self, name: str) -> object:
-        if name.startswith("_") or name in type(self).__slots__:  # a field: not filled yet
+        if name in type(self).__slots__:  # a field: not filled yet
             raise LookupNameError(f"module has no attribute '{name}'")
+        if name.startswith("_"):
+            raise private_name(f"module '{self.name}'", name)
         for function in self.functions:
             if function.name == name:
                 return _runner(self, function)
