@@ -57,8 +57,8 @@ TILEFOUNDRY_DEVICE void mma_fma(A const& a, B const& b, C& c) {
   constexpr int depth = decltype(cute::size<1>(typename A::global_layout_type{}))::value;
   auto const coords = c.shard_layout.mesh.local_index();
   int const row = F::template origin<0>(coords), column = F::template origin<1>(coords);
-  auto const* const a_base = a.data();
-  auto const* const b_base = b.data();
+  auto const a_base = a.data();
+  auto const b_base = b.data();
 
   Sums sums(c);
   for (int k = 0; k < depth; ++k) {
@@ -90,7 +90,7 @@ TILEFOUNDRY_DEVICE void mma_exchange(A const& a, B const& b, C& c) {
   int const column = F::template origin<1>(c.shard_layout.mesh.local_index());
   int const lane = target::thread_id() % 4;
   auto const part = local(a);
-  auto const* const b_base = b.data();
+  auto const b_base = b.data();
 
   Sums sums(c);
   TILEFOUNDRY_UNROLL
@@ -128,6 +128,7 @@ namespace ops {
 /// Otherwise each instance multiplies and adds for its own elements.
 template <class A, class B, class C>
 TILEFOUNDRY_DEVICE void mma(A const& a, B const& b, C&& c) {
+  TILEFOUNDRY_OP("mma");
   using Acc = detail::remove_cvref_t<C>;
   detail::check_mma<A, B, Acc>();
 #if defined(TILEFOUNDRY_TARGET_CUDA)

@@ -35,6 +35,7 @@ namespace ops {
 template <class Box, class Tensor, class Coord, class Dst, int Stages>
 TILEFOUNDRY_DEVICE void tile_load(TileMap<Box, Tensor> const& map, Coord const& coord, Dst&& dst,
                                   Pipeline<Stages>&) {
+  TILEFOUNDRY_OP("tile_load");
   using D = detail::remove_cvref_t<Dst>;
   if constexpr (detail::is_shared_v<D>) {
     static_assert(detail::is_whole<D>::value, "ops::tile_load: a shared destination must be a whole tile");
@@ -47,6 +48,7 @@ TILEFOUNDRY_DEVICE void tile_load(TileMap<Box, Tensor> const& map, Coord const& 
 /// As above, at once: a shared tile is complete and visible to all instances when the call returns.
 template <class Box, class Tensor, class Coord, class Dst>
 TILEFOUNDRY_DEVICE void tile_load(TileMap<Box, Tensor> const& map, Coord const& coord, Dst&& dst) {
+  TILEFOUNDRY_OP("tile_load");
   using D = detail::remove_cvref_t<Dst>;
   if constexpr (detail::is_shared_v<D>) {
     Pipeline<1> pipe;
@@ -63,6 +65,7 @@ TILEFOUNDRY_DEVICE void tile_load(TileMap<Box, Tensor> const& map, Coord const& 
 /// overwritten only after another barrier.
 template <class Box, class Tensor, class Coord, class Src>
 TILEFOUNDRY_DEVICE void tile_store(TileMap<Box, Tensor> const& map, Coord const& coord, Src const& src) {
+  TILEFOUNDRY_OP("tile_store");
   if constexpr (detail::is_shared_v<Src>) {
     static_assert(detail::is_whole<Src>::value, "ops::tile_store: a shared source must be a whole tile");
     detail::store_shared(map, coord, src);

@@ -21,6 +21,19 @@ TILEFOUNDRY_HOST_DEVICE void store_pack(T* p, Pack<T, N> const& pack) {
   *reinterpret_cast<Pack<T, N>*>(p) = pack;
 }
 
+#if defined(TILEFOUNDRY_CHECKED)
+template <int N, class T>
+Pack<std::remove_const_t<T>, N> load_pack(CheckedPointer<T> const& p) {
+  Pack<std::remove_const_t<T>, N> pack;
+  for (int j = 0; j < N; ++j) pack.value[j] = p[j];
+  return pack;
+}
+template <int N, class T>
+void store_pack(CheckedPointer<T> const& p, Pack<T, N> const& pack) {
+  for (int j = 0; j < N; ++j) p[j] = pack.value[j];
+}
+#endif
+
 /// Length of the run of consecutive storage at the head of a row-major walk, 1 when unknown.
 template <class Offsets>
 TILEFOUNDRY_HOST_DEVICE constexpr int contiguous_run() {

@@ -2,7 +2,11 @@
 #pragma once
 
 #include <tilefoundry/runtime/cpu/cta.h>
+#if defined(TILEFOUNDRY_CHECKED)
+#include <tilefoundry/runtime/cpu/checked_scope.h>
+#endif
 
+#include <cstdint>
 #include <cstring>
 #include <stdexcept>
 
@@ -25,14 +29,41 @@ inline Cta* collective() {
   return self.fibres;
 }
 
+enum class Meeting { cta, warp, named };
+
+/// Checking mode learns that the running instance arrives at a barrier of `expected` instances, or of the
+/// lanes of `mask` that its warp has. (A shuffle orders no memory.)
+inline void arrive([[maybe_unused]] Meeting kind, [[maybe_unused]] int id, [[maybe_unused]] unsigned mask,
+                   [[maybe_unused]] int expected) {
+#if defined(TILEFOUNDRY_CHECKED)
+  checked::Here const self = here();
+  if (kind == Meeting::warp) {
+    int const rest = instance().threads - 32 * id;
+    if (rest < 32) mask &= (1u << rest) - 1u;
+    expected = __builtin_popcount(mask);
+  }
+  uint64_t const barrier = static_cast<uint64_t>(kind) << 48 | static_cast<uint64_t>(id) << 32 | mask;
+  self.cta->arrive(barrier, self.thread, expected);
+#endif
+}
+
 inline void barrier() {
-  if (Cta* cta = collective()) cta->barrier();
+  if (Cta* cta = collective()) {
+    arrive(Meeting::cta, 0, 0, instance().threads);
+    cta->barrier();
+  }
 }
 inline void warp_barrier(unsigned mask) {
-  if (Cta* cta = collective()) cta->warp_barrier(mask);
+  if (Cta* cta = collective()) {
+    arrive(Meeting::warp, instance().thread / 32, mask, 32);
+    cta->warp_barrier(mask);
+  }
 }
 inline void named_barrier(int id, int count) {
-  if (Cta* cta = collective()) cta->named_barrier(id, count);
+  if (Cta* cta = collective()) {
+    arrive(Meeting::named, id, 0, count);
+    cta->named_barrier(id, count);
+  }
 }
 
 template <class T>
@@ -57,9 +88,17 @@ inline void async_copy(void* dst, void const* src, int valid) {
   std::memcpy(dst, src, static_cast<size_t>(valid));
   std::memset(static_cast<char*>(dst) + valid, 0, static_cast<size_t>(Bytes - valid));
 }
-inline void async_commit() {}
+inline void async_commit() {
+#if defined(TILEFOUNDRY_CHECKED)
+  if (checked::Here const self = here(); self.cta) self.cta->commit(self.thread);
+#endif
+}
 template <int Pending>
-inline void async_wait() {}
+inline void async_wait() {
+#if defined(TILEFOUNDRY_CHECKED)
+  if (checked::Here const self = here(); self.cta) self.cta->land(self.thread, Pending);
+#endif
+}
 
 }  // namespace target
 }  // namespace TILEFOUNDRY_UNIT
