@@ -241,11 +241,6 @@ REFUSED = {
         ),
         ("T.reduce into the layout", "give 'dst' the layout"),
     ),
-    "grid barrier": (
-        "@prim_func\ndef k(a: Tensor[(4,), 'f32']):\n"
-        '    with Mesh((Topology("cta", 4),), (4,), ("c",)) as c:\n        §T.sync(c)',
-        ("a barrier of all CTAs",),
-    ),
     "call that returns early": (
         "@prim_func\ndef g(a: Tensor[(4, 32), 'f32']):\n    return\n" + kernel("§g(a)"),
         ("call of 'g', which returns early",),
@@ -259,7 +254,10 @@ REFUSED = {
         'def k(§a: Tensor[(4, 32), "f32", ShardLayout(Layout((4, 32), (32, 1)), (S(0),), W)]):\n    pass',
         ("parameter 'a' has the layout",),
     ),
-    "statements of a host": (host("launch(dev, a, o, grid=1, block=128)", "§T.copy(a, o)"), ("beside launches",)),
+    "statements of a host": (
+        host("launch(dev, a, o, grid=1, block=128)", "§T.copy(a, o)"),
+        ("beside launching kernels",),
+    ),
     "launch attributes": (
         host("§launch(dev, a, o, grid=1, block=128, dynamic_smem=64)"),
         ("launch attributes cannot be compiled yet",),

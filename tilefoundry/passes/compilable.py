@@ -23,10 +23,11 @@ from tilefoundry.ir.shard import (
     group_modes,
     is_per_unit,
 )
-from tilefoundry.ir.tir.barriers import BarrierKind, classify_sync, participants
+from tilefoundry.ir.tir.barriers import participants
 from tilefoundry.ir.traverse import post_order
 from tilefoundry.ir.types import StorageKind, TensorType
 from tilefoundry.passes.modes import crosses_warps, uncombinable
+from tilefoundry.passes.workspace import is_workspace
 
 ELEMENTWISE = (tir.Binary, tir.Cast, tir.Clamp, tir.Fill, tir.Iota, tir.ReLU, tir.Unary, tir.Where)
 PLAIN = (tir.CpAsyncCommit, tir.CpAsyncWait, *ELEMENTWISE)
@@ -84,7 +85,7 @@ def _allocates(value: Expr) -> bool:
 def _binding(var: Var, value: Expr, owners: Collection[Var], span: SourceSpan | None) -> None:
     type_ = var.type
     target = value.target if isinstance(value, Call) else None
-    if not isinstance(type_, TensorType) or not type_.shape:
+    if not isinstance(type_, TensorType) or not type_.shape or is_workspace(value):
         return
     if any(dim_vars(extent) for extent in type_.shape):
         _refuse(f"'{var.name}', a view of the dynamic shape {type_.shape},", "view a tile of static extents", span)
@@ -149,9 +150,8 @@ def _effect(op: tir.EffectOp, args: tuple[Expr, ...], span: SourceSpan | None) -
                 _refuse(f"{_op(op)} between two whole tensors", "view one of them with a sharded layout", span)
             if _type(args[1]).shape and not _type(args[0]).shape:
                 _refuse(f"{_op(op)} of a scalar into a tensor", "use T.fill, or T.binary with the scalar", span)
-        case tir.Sync(mesh):
-            if mesh is not None and classify_sync(mesh).kind is BarrierKind.GRID:
-                _refuse("a barrier of all CTAs", "launch a second kernel for what follows", span)
+        case tir.Sync():
+            pass
         case tir.Mma():
             if op.atom is not None:
                 _refuse(f"the instruction {op.atom.name}", "multiply shared tiles: T.mma(acc, lhs, rhs)", span)

@@ -18,6 +18,7 @@ from tilefoundry.passes.compilable import check_compilable
 from tilefoundry.passes.inline import inline_calls
 from tilefoundry.passes.memory import plan_memory
 from tilefoundry.passes.names import Names
+from tilefoundry.passes.workspace import is_workspace, workspace_of
 from tilefoundry.target import CudaTarget, Target
 
 
@@ -26,7 +27,7 @@ class KernelLaunch:
     """One launch of a host function.
 
     Attributes:
-        args: the host function's parameters, in the order of the kernel's.
+        args: parameters and global tensors of the host function, in the order of the kernel's parameters.
     """
 
     kernel: tir.PrimFunction
@@ -40,17 +41,21 @@ def launches_of(module: Module, fn: tir.PrimFunction) -> list[KernelLaunch]:
     """The launches of a host function in order; none for a kernel.
 
     Raises:
-        CompileError: a host function does something else, or passes what is no parameter of its own.
+        CompileError: a host function does something beside launching and allocating, or passes on a number.
     """
     items = tir.unfold(fn.body)
     if not any(isinstance(i, tir.Evaluate) and isinstance(i.callable, tir.Launch) for i in tir.items_within(items)):
         return []
     found = []
+    tensors = (*fn.params, *workspace_of(fn))
     for item in items:
+        if isinstance(item, tir.Binding) and is_workspace(item.value):
+            continue
         span = (span_of(item.metadata) if isinstance(item, tir.Binding) else item.span) or fn.span
         if not (isinstance(item, tir.Evaluate) and isinstance(item.callable, tir.Launch)):
             raise CompileError(
-                f"host function '{fn.name}' does something beside launches, which cannot be compiled yet",
+                f"host function '{fn.name}' does something beside launching kernels and allocating global tensors, which "
+                "cannot be compiled yet",
                 span=span,
                 remedy="launch kernels one after the other, on extents written in the launch",
             )
@@ -64,12 +69,13 @@ def launches_of(module: Module, fn: tir.PrimFunction) -> list[KernelLaunch]:
         symbol, args, grid, block = item.args
         assert isinstance(symbol, tir.SymbolRef)
         assert isinstance(args, Tuple) and isinstance(grid, Tuple) and isinstance(block, Tuple)  # verified
-        passed = tuple(arg for arg in args.elements if isinstance(arg, Var) and arg in fn.params)
+        passed = tuple(arg for arg in args.elements if isinstance(arg, Var) and arg in tensors)
         if len(passed) != len(args.elements):
             raise CompileError(
-                f"'{fn.name}' launches on what is no parameter of its own, which cannot be compiled yet",
+                f"'{fn.name}' launches on what is neither a parameter nor a global tensor of its own, which cannot be "
+                "compiled yet",
                 span=span,
-                remedy="pass parameters on",
+                remedy="pass parameters on, or tensors of T.alloc_tensor",
             )
         kernel = resolve_symbol(fn, module, symbol, span)
         found.append(KernelLaunch(kernel, passed, grid.elements, block.elements, item))

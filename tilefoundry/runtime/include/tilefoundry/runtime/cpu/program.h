@@ -35,6 +35,12 @@ inline void named_barrier(int id, int count) {
   if (Cta* cta = collective()) cta->named_barrier(id, count);
 }
 
+/// Barriers of the grid are the runtime's own here: the counters are those of a GPU.
+inline void grid_barrier(unsigned* /*counters*/) {
+  if (instance().fibres == nullptr) throw std::logic_error("a grid barrier outside of a resident launch");
+  instance().fibres->grid_barrier();
+}
+
 template <class T>
 inline T shuffle_xor(T value, int distance, unsigned /*members: the CTA knows its own*/) {
   Cta* cta = collective();

@@ -11,3 +11,4 @@
 #include <tilefoundry/runtime/core/tensors.h>
 #include <tilefoundry/runtime/core/tile.h>
 #include <tilefoundry/runtime/cpu/launch.h>
+#include <tilefoundry/runtime/cpu/resident.h>

@@ -39,6 +39,41 @@ TILEFOUNDRY_DEVICE void named_barrier(int id, int count) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(count) : "memory");
 }
 
+/// Before and after a barrier of the grid: global memory that was written plainly is read by TMA, and the other
+/// way round (the async proxy again).
+TILEFOUNDRY_DEVICE void publish_global() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("fence.proxy.async;" ::: "memory");
+#endif
+}
+
+/// Joins all CTAs of a cooperative launch. `counters` are the number of CTAs that have arrived and the number
+/// of barriers that are over, so that one pair serves any number of barriers. One thread of each CTA counts
+/// for all, whose writes the CTA's own barriers order before and after.
+TILEFOUNDRY_DEVICE void grid_barrier([[maybe_unused]] unsigned* counters) {
+#if defined(__CUDA_ARCH__)
+  static_assert(__CUDA_ARCH__ >= 700, "a grid barrier needs acquire and release, compute capability 7.0");
+  publish_global();
+  __syncthreads();
+  if (thread_id() == 0) {
+    unsigned before, arrived;
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(before) : "l"(counters + 1) : "memory");
+    asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], 1;" : "=r"(arrived) : "l"(counters) : "memory");
+    if (arrived + 1 == static_cast<unsigned>(cta_count())) {
+      asm volatile("st.relaxed.gpu.global.u32 [%0], 0;" ::"l"(counters) : "memory");
+      asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(counters + 1), "r"(before + 1) : "memory");
+    } else {
+      unsigned now;
+      do {
+        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(counters + 1) : "memory");
+      } while (now == before);
+    }
+  }
+  __syncthreads();
+  publish_global();
+#endif
+}
+
 /// The value that the lane `distance` away (by exclusive or) passed; `members` are the lanes that take part.
 template <class T>
 TILEFOUNDRY_DEVICE T shuffle_xor(T value, int distance, unsigned members) {
