@@ -33,45 +33,43 @@ LANES = Topology("thread", 32)
 def shares(a: Tensor[(N, 32), "f32"], o: Tensor[(N, 32), "f32"]):
     """Each element as a share of the sum of all: CTAs sum rows, meet, and all of them add up all sums."""
     sums = T.alloc_tensor(Tensor[(8, 32), "f32"])
-    with Mesh((CTAS,), (8,), ("c",)) as c:
-        with Mesh((LANES,), (32,), ("l",)) as m:
-            r = T.alloc_tensor(Tensor[(1, 32), "f32", (1, 32 @ m.l), "rmem"])
-            s = T.alloc_tensor(Tensor[(1, 32), "f32", (1, 32 @ m.l), "rmem"])
-            T.fill(s, 0.0)
-            for row in range(c.c, N, 8):
-                T.copy(T.tensor_view(a, row, 0, shape=(1, 32), layout=(1, 32 @ m.l)), r)
-                T.binary(s, r, s, kind=BinaryKind.ADD)
-            T.copy(s, T.tensor_view(sums, c.c, 0, shape=(1, 32), layout=(1, 32 @ m.l)))
-            T.sync(c)
-            every = T.alloc_tensor(Tensor[(8, 32), "f32", (8, 32 @ m.l), "rmem"])
-            T.copy(T.tensor_view(sums, layout=(8, 32 @ m.l)), every)
-            held = ShardLayout(Layout((1, 1), (0, 0)), (Broadcast(),), m)
-            total = T.alloc_tensor(TensorType((1, 1), DType.f32, held, StorageKind.RMEM))
-            T.reduce(every, total, axes=(0, 1), kind=ReduceKind.SUM)
-            whole = T.alloc_tensor(Tensor[(1, 32), "f32", (1, 32 @ m.l), "rmem"])
-            for row in range(c.c, N, 8):
-                T.copy(T.tensor_view(a, row, 0, shape=(1, 32), layout=(1, 32 @ m.l)), r)
-                T.binary(r, total, whole, kind=BinaryKind.DIV)
-                T.copy(whole, T.tensor_view(o, row, 0, shape=(1, 32), layout=(1, 32 @ m.l)))
+    with Mesh((CTAS,), (8,), ("c",)) as c, Mesh((LANES,), (32,), ("l",)) as m:
+        r = T.alloc_tensor(Tensor[(1, 32), "f32", (1, 32 @ m.l), "rmem"])
+        s = T.alloc_tensor(Tensor[(1, 32), "f32", (1, 32 @ m.l), "rmem"])
+        T.fill(s, 0.0)
+        for row in range(c.c, N, 8):
+            T.copy(T.tensor_view(a, row, 0, shape=(1, 32), layout=(1, 32 @ m.l)), r)
+            T.binary(s, r, s, kind=BinaryKind.ADD)
+        T.copy(s, T.tensor_view(sums, c.c, 0, shape=(1, 32), layout=(1, 32 @ m.l)))
+        T.sync(c)
+        every = T.alloc_tensor(Tensor[(8, 32), "f32", (8, 32 @ m.l), "rmem"])
+        T.copy(T.tensor_view(sums, layout=(8, 32 @ m.l)), every)
+        held = ShardLayout(Layout((1, 1), (0, 0)), (Broadcast(),), m)
+        total = T.alloc_tensor(TensorType((1, 1), DType.f32, held, StorageKind.RMEM))
+        T.reduce(every, total, axes=(0, 1), kind=ReduceKind.SUM)
+        whole = T.alloc_tensor(Tensor[(1, 32), "f32", (1, 32 @ m.l), "rmem"])
+        for row in range(c.c, N, 8):
+            T.copy(T.tensor_view(a, row, 0, shape=(1, 32), layout=(1, 32 @ m.l)), r)
+            T.binary(r, total, whole, kind=BinaryKind.DIV)
+            T.copy(whole, T.tensor_view(o, row, 0, shape=(1, 32), layout=(1, 32 @ m.l)))
 
 
 @prim_func(target=CUDA, inplace={"o": "a"})
 def smoothed(a: Tensor[(8, 32), "f32"], times: Tensor[(), "i32"], o: Tensor[(8, 32), "f32"]):
     """Each row plus the next one, around the end, `times` times: two barriers of the grid in each turn of a loop."""
-    with Mesh((CTAS,), (8,), ("c",)) as c:
-        with Mesh((LANES,), (32,), ("l",)) as m:
-            mine = T.alloc_tensor(Tensor[(1, 32), "f32", (1, 32 @ m.l), "rmem"])
-            next = T.alloc_tensor(Tensor[(1, 32), "f32", (1, 32 @ m.l), "rmem"])
-            n = T.alloc_tensor(Tensor[(), "i32", "rmem"])
-            T.fill(n, 0)
-            while n < times:
-                T.copy(T.tensor_view(o, c.c, 0, shape=(1, 32), layout=(1, 32 @ m.l)), mine)
-                T.copy(T.tensor_view(o, (c.c + 1) % 8, 0, shape=(1, 32), layout=(1, 32 @ m.l)), next)
-                T.binary(mine, next, mine, kind=BinaryKind.ADD)
-                T.sync(c)
-                T.copy(mine, T.tensor_view(o, c.c, 0, shape=(1, 32), layout=(1, 32 @ m.l)))
-                T.sync(c)
-                T.binary(n, 1, n, kind=BinaryKind.ADD)
+    with Mesh((CTAS,), (8,), ("c",)) as c, Mesh((LANES,), (32,), ("l",)) as m:
+        mine = T.alloc_tensor(Tensor[(1, 32), "f32", (1, 32 @ m.l), "rmem"])
+        next = T.alloc_tensor(Tensor[(1, 32), "f32", (1, 32 @ m.l), "rmem"])
+        n = T.alloc_tensor(Tensor[(), "i32", "rmem"])
+        T.fill(n, 0)
+        while n < times:
+            T.copy(T.tensor_view(o, c.c, 0, shape=(1, 32), layout=(1, 32 @ m.l)), mine)
+            T.copy(T.tensor_view(o, (c.c + 1) % 8, 0, shape=(1, 32), layout=(1, 32 @ m.l)), next)
+            T.binary(mine, next, mine, kind=BinaryKind.ADD)
+            T.sync(c)
+            T.copy(mine, T.tensor_view(o, c.c, 0, shape=(1, 32), layout=(1, 32 @ m.l)))
+            T.sync(c)
+            T.binary(n, 1, n, kind=BinaryKind.ADD)
 
 
 @prim_func(target=CUDA)
@@ -122,12 +120,11 @@ def eightfold(a: Tensor[(N, 32), "f32"], o: Tensor[(N, 32), "f32"]):
 @prim_func(target=CUDA)
 def crowd(o: Tensor[(N, 32), "f32"]):
     """As many CTAs as rows, all of which meet."""
-    with Mesh((LANES,), (32,), ("l",)) as m:
-        with Mesh((Topology("cta", N),), (N,), ("c",)) as c:
-            r = T.alloc_tensor(Tensor[(1, 32), "f32", (1, 32 @ m.l), "rmem"])
-            T.fill(r, 1.0)
-            T.sync(c)
-            T.copy(r, T.tensor_view(o, c.c, 0, shape=(1, 32), layout=(1, 32 @ m.l)))
+    with Mesh((LANES,), (32,), ("l",)) as m, Mesh((Topology("cta", N),), (N,), ("c",)) as c:
+        r = T.alloc_tensor(Tensor[(1, 32), "f32", (1, 32 @ m.l), "rmem"])
+        T.fill(r, 1.0)
+        T.sync(c)
+        T.copy(r, T.tensor_view(o, c.c, 0, shape=(1, 32), layout=(1, 32 @ m.l)))
 
 
 @prim_func(target=CpuTarget())

@@ -90,7 +90,7 @@ class Body:
     # ---- text ---------------------------------------------------------------------------------------------------
 
     def args_text(self) -> str:
-        """The argument record: the parameters in order, rank-0 inputs as plain values; then what only the host knows."""
+        """The argument record: the parameters in order, rank-0 inputs as plain values; then what the host adds."""
         fields = []
         for param in self.globals:
             type_ = _tensor_type(param)

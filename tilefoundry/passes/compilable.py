@@ -6,12 +6,14 @@ A verified kernel has a meaning; this says whether it has code. What stands here
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import NoReturn
+from dataclasses import dataclass
+from typing import ClassVar, NoReturn
 
 from tilefoundry.diagnostics import CompileError, SourceSpan
 from tilefoundry.ir import hir, tir
 from tilefoundry.ir.core.expr import Call, Constant, Expr, Var
 from tilefoundry.ir.core.metadata import span_of
+from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.dims import dim_vars
 from tilefoundry.ir.shard import (
     Broadcast,
@@ -26,11 +28,26 @@ from tilefoundry.ir.shard import (
 from tilefoundry.ir.tir.barriers import participants
 from tilefoundry.ir.traverse import post_order
 from tilefoundry.ir.types import StorageKind, TensorType
+from tilefoundry.passes.base import CALL_FREE, TIR, KernelPass
 from tilefoundry.passes.modes import crosses_warps, uncombinable
 from tilefoundry.passes.workspace import is_workspace
+from tilefoundry.target import Target
 
 ELEMENTWISE = (tir.Binary, tir.Cast, tir.Clamp, tir.Fill, tir.Iota, tir.ReLU, tir.Unary, tir.Where)
 PLAIN = (tir.CpAsyncCommit, tir.CpAsyncWait, *ELEMENTWISE)
+
+
+@dataclass(frozen=True)
+class CheckCompilable(KernelPass):
+    """Refuses what the emitter has no C++ for, and changes nothing."""
+
+    name: ClassVar[str] = "check-compilable"
+    requires: ClassVar[frozenset[str]] = frozenset({TIR, CALL_FREE})
+
+    def run_kernel(self, kernel: tir.PrimFunction, module: Module, target: Target) -> tir.PrimFunction:
+        """The kernel as it is."""
+        check_compilable(kernel)
+        return kernel
 
 
 def check_compilable(kernel: tir.PrimFunction) -> None:

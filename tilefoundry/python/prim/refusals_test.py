@@ -260,7 +260,10 @@ VERIFY: dict[str, tuple[str, tuple[str, ...]]] = {
         ("neither within one warp nor whole warps", "multiples of 32"),
     ),
     "barrier of the grid where some CTAs have less to do": (
-        kernel('with Mesh((Topology("cta", 4),), (4,), ("c",)) as c:', "    for i in range(c.c, 9, 4):", "        §T.sync(c)"),
+        kernel(
+            'with Mesh((Topology("cta", 4),), (4,), ("c",)) as c:',
+            "    for i in range(c.c, 9, 4):", "        §T.sync(c)",
+        ),
         ("all CTAs of the launch meet here", "the bounds of the 'for'", "as often in each"),
     ),
     "barrier of the grid for one CTA": (

@@ -67,13 +67,14 @@ TEST(Grid, CtasThatLeaveWhileOthersWaitAreReported) {
 }
 
 TEST(Grid, ThreadsThatLeaveAreReportedByTheirCta) {
-  EXPECT_EQ(failure(3, 32, 0,
-                    [] {
-                      if (program_id<kCta>() == 1 && program_id<kThread>() == 5) return;
-                      ops::sync<SyncKind::grid>();
-                    }),
-            "barrier divergence in CTA 1: threads 0-4 wait at the grid barrier, thread 5 has finished, threads "
-            "6-31 wait at the grid barrier");
+  EXPECT_EQ(
+      failure(3, 32, 0,
+              [] {
+                if (program_id<kCta>() == 1 && program_id<kThread>() == 5) return;
+                ops::sync<SyncKind::grid>();
+              }),
+      "barrier divergence in CTA 1: threads 0-4 wait at the grid barrier, thread 5 has finished, threads "
+      "6-31 wait at the grid barrier");
 }
 
 struct Counted {
@@ -96,9 +97,10 @@ TEST(Grid, TheFirstErrorIsReportedAndAllOthersAreUnwound) {
 }
 
 TEST(Grid, AGridThatIsTooLargeIsRefusedWithTheFigure) {
-  EXPECT_EQ(failure(1000, 128, 1024, [] {}),
-            "a grid of 1000 CTAs of 128 threads that meet at barriers takes 32000 MiB of stacks and shared memory, "
-            "above the limit of 6144 MiB; launch fewer CTAs");
+  EXPECT_EQ(
+      failure(1000, 128, 1024, [] {}),
+      "a grid of 1000 CTAs of 128 threads that meet at barriers takes 32000 MiB of stacks and shared memory, "
+      "above the limit of 6144 MiB; launch fewer CTAs");
   EXPECT_EQ(failure(132, 128, 4096, [] { ops::sync<SyncKind::grid>(); }), "no error");
   EXPECT_THROW(cpu::launch_resident(-1, 1, 0, [] {}), std::invalid_argument);
 }

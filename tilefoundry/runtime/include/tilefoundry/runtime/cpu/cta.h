@@ -92,7 +92,8 @@ class Cta {
 
   /// All instances of the CTA arrive, and go on at the next call of `advance`.
   void grid_barrier() {
-    if (!meets_others_) throw std::logic_error("a grid barrier in a kernel whose CTAs run one after the other");
+    if (!meets_others_)
+      throw std::logic_error("a grid barrier in a kernel whose CTAs run one after the other");
     wait(grid_, threads(), "the grid barrier");
   }
 

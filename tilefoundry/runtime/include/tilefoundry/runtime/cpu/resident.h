@@ -23,8 +23,9 @@ namespace target {
 /// which pages are used as instances touch them, and shared memory. It also bounds the mappings of a process.
 inline constexpr int64_t kResidentBytes = int64_t{6} << 30;
 
-/// The CTAs of a resident launch between its barriers. Every thread runs CTAs of its own up to the next barrier
-/// and meets the other threads there; a fibre never changes its thread, so thread-local addresses stay right.
+/// The CTAs of a resident launch between its barriers. Every thread runs CTAs of its own up to the next
+/// barrier and meets the other threads there; a fibre never changes its thread, so thread-local addresses
+/// stay right.
 class ResidentGrid {
  public:
   template <class Body>
@@ -109,8 +110,8 @@ class ResidentGrid {
     }
   }
 
-  /// All threads meet, and the last one decides for all whether there is another round. `ended`: how many of the
-  /// caller's CTAs have ended so far.
+  /// All threads meet, and the last one decides for all whether there is another round. `ended`: how many of
+  /// the caller's CTAs have ended so far.
   bool meet(int64_t ended) {
     std::unique_lock<std::mutex> lock(mutex_);
     ended_ += ended;
@@ -130,7 +131,8 @@ class ResidentGrid {
 
   std::exception_ptr diverged() const {
     auto const of = [&](bool ended) {
-      auto const slot = std::find_if(slots_.begin(), slots_.end(), [&](auto const& s) { return s->ended == ended; });
+      auto const slot =
+          std::find_if(slots_.begin(), slots_.end(), [&](auto const& s) { return s->ended == ended; });
       return std::to_string(slot - slots_.begin());
     };
     return std::make_exception_ptr(std::runtime_error("barrier divergence in the grid: CTA " + of(false) +

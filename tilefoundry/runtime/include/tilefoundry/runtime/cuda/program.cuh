@@ -2,7 +2,7 @@
 // copies.
 #pragma once
 
-#include <tilefoundry/runtime/core/config.h>
+#include <tilefoundry/runtime/core/numeric.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -39,8 +39,8 @@ TILEFOUNDRY_DEVICE void named_barrier(int id, int count) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(count) : "memory");
 }
 
-/// Before and after a barrier of the grid: global memory that was written plainly is read by TMA, and the other
-/// way round (the async proxy again).
+/// Before and after a barrier of the grid: global memory that was written plainly is read by TMA, and the
+/// other way round (the async proxy again).
 TILEFOUNDRY_DEVICE void publish_global() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("fence.proxy.async;" ::: "memory");
@@ -90,6 +90,45 @@ TILEFOUNDRY_DEVICE void abort_launch([[maybe_unused]] char const* message) {
 
 /// Integer division by zero has no defined result on a GPU, as in torch.
 TILEFOUNDRY_DEVICE void integer_division_by_zero() {}
+
+/// An index that the program computed or was given leaves the axis that it selects from: the launch stops, as
+/// by abort_launch. Out of line, so that the message costs nothing where it is not needed.
+__device__ __noinline__ inline void index_out_of_range([[maybe_unused]] int64_t index,
+                                                       [[maybe_unused]] int axis,
+                                                       [[maybe_unused]] int64_t extent) {
+#if defined(__CUDA_ARCH__)
+  printf("index %lld is out of range for axis %d of extent %lld\n", static_cast<long long>(index), axis,
+         static_cast<long long>(extent));
+  __trap();
+#endif
+}
+__device__ __noinline__ inline void range_out_of_bounds([[maybe_unused]] int64_t first,
+                                                        [[maybe_unused]] int64_t count,
+                                                        [[maybe_unused]] int axis,
+                                                        [[maybe_unused]] int64_t extent) {
+#if defined(__CUDA_ARCH__)
+  printf("%lld positions from %lld on exceed axis %d of extent %lld\n", static_cast<long long>(count),
+         static_cast<long long>(first), axis, static_cast<long long>(extent));
+  __trap();
+#endif
+}
+
+/// *p += value, at once for all threads of the device. f16 and bf16 round after each addition.
+template <class T>
+TILEFOUNDRY_DEVICE void atomic_add(T* p, T value) {
+  if constexpr (std::is_same<T, cute::half_t>::value) {
+    atomicAdd(reinterpret_cast<__half*>(p), detail::bit_cast<__half>(value));
+  } else if constexpr (std::is_same<T, cute::bfloat16_t>::value) {
+    atomicAdd(reinterpret_cast<__nv_bfloat16*>(p), detail::bit_cast<__nv_bfloat16>(value));
+  } else if constexpr (std::is_same<T, int64_t>::value) {
+    atomicAdd(reinterpret_cast<unsigned long long*>(p), static_cast<unsigned long long>(value));
+  } else {
+    static_assert(
+        std::is_same<T, float>::value || std::is_same<T, double>::value || std::is_same<T, int32_t>::value,
+        "ops::scatter_add: a GPU adds f16, bf16, f32, f64, i32 and i64 in memory");
+    atomicAdd(p, value);
+  }
+}
 
 TILEFOUNDRY_DEVICE float max_nan(float a, float b) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800

@@ -24,7 +24,8 @@ class TargetMemory {
   /// Throws kLaunchError that names `entry`.
   char* allocate(const char* entry, int64_t bytes, DLDevice /*device*/) {
     data_ = static_cast<char*>(::operator new(static_cast<size_t>(bytes), kAlignment, std::nothrow));
-    if (data_ == nullptr) throw_error(kLaunchError, "'", entry, "' needs a workspace of ", bytes, " bytes: no memory");
+    if (data_ == nullptr)
+      throw_error(kLaunchError, "'", entry, "' needs a workspace of ", bytes, " bytes: no memory");
     return data_;
   }
 

@@ -23,8 +23,8 @@
 namespace tilefoundry::host {
 
 /// One piece of memory for all tensors of a call, so that a call allocates once. It comes from the allocator
-/// of the caller's framework where the call has one, else from the target: `TargetMemory`, in the order of the
-/// call's stream. It is freed on every path, for work that was launched before.
+/// of the caller's framework where the call has one, else from the target: `TargetMemory`, in the order of
+/// the call's stream. It is freed on every path, for work that was launched before.
 class Workspace {
  public:
   static constexpr int64_t kAlignment = 256;  ///< of every tensor: what CUDA's own allocations have
@@ -55,14 +55,16 @@ class Workspace {
     place(bytes, bound);
   }
 
-  /// Room for `count` pairs of counters, which are zero when the first kernel starts. Comes before all tensors.
+  /// Room for `count` pairs of counters, which are zero when the first kernel starts. Comes before all
+  /// tensors.
   void counters(int64_t count, Bound& bound) {
     counter_bytes_ = 2 * count * static_cast<int64_t>(sizeof(uint32_t));
     bound = Bound{};
     place(counter_bytes_, bound);
   }
 
-  /// Takes the memory; the caller holds the device's guard. Throws kLaunchError, or what the framework throws.
+  /// Takes the memory; the caller holds the device's guard. Throws kLaunchError, or what the framework
+  /// throws.
   void allocate(const Entry& entry, DLDevice device) {
     if (bytes_ == 0) return;
     int64_t const room = bytes_ + kAlignment;  // a framework may align less
@@ -90,8 +92,10 @@ class Workspace {
 
   void place(int64_t bytes, Bound& bound) {
     tensors_[count_++] = {&bound, bytes_};
-    const bool beyond = __builtin_add_overflow(bytes_, (bytes + kAlignment - 1) / kAlignment * kAlignment, &bytes_);
-    if (beyond || bytes_ > INT64_MAX - kAlignment) throw_error(kArgumentValueError, "the workspace is too large");
+    const bool beyond =
+        __builtin_add_overflow(bytes_, (bytes + kAlignment - 1) / kAlignment * kAlignment, &bytes_);
+    if (beyond || bytes_ > INT64_MAX - kAlignment)
+      throw_error(kArgumentValueError, "the workspace is too large");
   }
 
   int64_t bytes_ = 0;

@@ -61,12 +61,11 @@ class CudaKernel {
     void* params[] = {launch.args};
     const CUstream stream = current_stream(device);
     const auto blocks = static_cast<unsigned>(grid);
-    const CUresult result =
-        config_.grid_barrier
-            ? driver.launch_cooperative(variant.function, blocks, 1, 1, config_.block, 1, 1, config_.shared_bytes,
-                                        stream, params)
-            : driver.launch_kernel(variant.function, blocks, 1, 1, config_.block, 1, 1, config_.shared_bytes,
-                                   stream, params, nullptr);
+    const CUresult result = config_.grid_barrier
+                                ? driver.launch_cooperative(variant.function, blocks, 1, 1, config_.block, 1,
+                                                            1, config_.shared_bytes, stream, params)
+                                : driver.launch_kernel(variant.function, blocks, 1, 1, config_.block, 1, 1,
+                                                       config_.shared_bytes, stream, params, nullptr);
     if (result != CUDA_SUCCESS) {
       driver.check(result, what(device), " (grid ", grid, ", block ", config_.block, ", ",
                    config_.shared_bytes, " bytes of shared memory)");

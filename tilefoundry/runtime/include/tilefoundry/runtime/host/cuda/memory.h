@@ -1,4 +1,5 @@
-// Memory of a call on a GPU, where no framework gives any: from the driver, in the order of the call's stream.
+// Memory of a call on a GPU, where no framework gives any: from the driver, in the order of the call's
+// stream.
 #pragma once
 
 #include <dlpack/dlpack.h>
