@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from tests.compiler import kernel_programs as programs
-from tests.compiler.running import compiled
+from tests.compiler.running import compiled, needs_cpu
 from tilefoundry import CompileError
 from tilefoundry.codegen.emit import emit_module
 from tilefoundry.driver.inputs import normalize_to_module
@@ -159,6 +159,7 @@ def test_kernels_call_kernels() -> None:
     assert torch.equal(out, a * 16)
 
 
+@needs_cpu
 def test_a_dispatch_by_extent_and_an_abort() -> None:
     program = load_program(
         "@intrinsic\n"

@@ -9,7 +9,7 @@ import torch
 
 import tilefoundry
 from tests.compiler import programs
-from tests.compiler.running import compare, compiled
+from tests.compiler.running import compare, compiled, needs_cpu
 from tilefoundry.codegen.emit import emit_module
 from tilefoundry.ir.core.module import Module
 from tilefoundry.passes import lower
@@ -56,6 +56,7 @@ def test_two_outputs_of_one_loop() -> None:
         assert torch.equal(y, 2 * x * w) and torch.equal(z, (2 * x * w).sum(1, keepdim=True))
 
 
+@needs_cpu
 def test_division_by_zero_is_reported_with_its_place() -> None:
     kernel = compiled(programs.Quotients)
     x, y = torch.arange(64, dtype=torch.int32), torch.ones(64, dtype=torch.int32)

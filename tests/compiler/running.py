@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import pytest
 import torch
 
 import tilefoundry
@@ -17,6 +18,9 @@ from tilefoundry.ir.core.module import Module
 from tilefoundry.runtime import Predicate, check
 
 TARGET = os.environ.get("TILEFOUNDRY_TEST_TARGET", "cpu")
+
+# A kernel that finds its arguments wrong stops with a message on the CPU. A GPU traps, and the process is lost to CUDA.
+needs_cpu = pytest.mark.skipif(TARGET != "cpu", reason="findings of kernels are reported on the CPU target")
 
 
 def compiled(program: Any, options: CompilerOptions | None = None) -> Callable[..., Any]:
