@@ -51,7 +51,11 @@ def _kernels(module: Module) -> tuple[tir.PrimFunction, ...]:
 def _emit_unit(job: Job, target: Target) -> KernelUnit:
     kernel, config = job.kernel, job.config
     body = Body(kernel)
-    source = _unit_text(kernel, config, body, cuda if isinstance(target, CudaTarget) else cpu)
+    if isinstance(target, CudaTarget):
+        wrapper = cuda.wrapper_text(kernel.name, config.block)
+    else:
+        wrapper = cpu.wrapper_text(kernel.name, config.block, body.grid_barrier)
+    source = _unit_text(kernel, config, body, wrapper)
     return KernelUnit(
         name=kernel.name,
         digest=source_digest(source),
@@ -66,7 +70,7 @@ def _emit_unit(job: Job, target: Target) -> KernelUnit:
     )
 
 
-def _unit_text(kernel: tir.PrimFunction, config: LaunchConfig, body: Body, wrapper: object) -> str:
+def _unit_text(kernel: tir.PrimFunction, config: LaunchConfig, body: Body, wrapper: str) -> str:
     shapes = [_shape_text("thread", config.block)]
     if isinstance(config.grid, int):
         shapes.append(_shape_text("cta", config.grid))
@@ -98,7 +102,7 @@ def _unit_text(kernel: tir.PrimFunction, config: LaunchConfig, body: Body, wrapp
             "}  // namespace TILEFOUNDRY_UNIT",
             "}  // namespace tilefoundry",
             "",
-            wrapper.wrapper_text(kernel.name, config.block, body.grid_barrier),  # type: ignore[attr-defined]  # a module of this package
+            wrapper,
             "",
         ]
     )

@@ -7,11 +7,10 @@ from tilefoundry.codegen.launch import derive_launch_config as _derive_launch_co
 __all__ = ["_derive_launch_config", "wrapper_text"]
 
 
-def wrapper_text(name: str, block: int, grid_barrier: bool) -> str:
+def wrapper_text(name: str, block: int) -> str:
     """The kernels ``<name>__vector`` and ``<name>__general``.
 
-    The argument record is a grid constant, so that its address needs no copy in local memory. Kernels with barriers of
-    the grid are like any other; the host launches them cooperatively.
+    The argument record is a grid constant, so that its address needs no copy in local memory.
     """
     kernel = f"tilefoundry::kernel_{name}"
     return "\n".join(
