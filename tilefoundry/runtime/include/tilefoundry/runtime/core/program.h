@@ -57,10 +57,6 @@ namespace detail {
 template <class Dependent>
 inline constexpr TopologyScope kThreadLevel = TopologyScope::thread;
 
-/// The same for the CTAs of a launch.
-template <class Dependent>
-inline constexpr TopologyScope kCtaLevel = TopologyScope::cta;
-
 /// The static size of level T, or 0 when the launch provides it.
 template <TopologyScope T>
 TILEFOUNDRY_HOST_DEVICE constexpr int static_program_dim() {

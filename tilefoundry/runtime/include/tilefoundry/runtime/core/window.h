@@ -240,8 +240,8 @@ TILEFOUNDRY_DEVICE Share share_of_cta() {
 template <class Dependent = void>
 TILEFOUNDRY_DEVICE Share share_of_grid() {
   Share const own = share_of_cta<Dependent>();
-  constexpr auto cta = detail::kCtaLevel<Dependent>;
-  return {program_id<cta>() * own.step + own.first, static_cast<int64_t>(program_dim<cta>()) * own.step};
+  return {program_id<TopologyScope::cta>() * own.step + own.first,
+          static_cast<int64_t>(program_dim<TopologyScope::cta>()) * own.step};
 }
 
 /// A box of a global tensor, or a whole shared tile.
