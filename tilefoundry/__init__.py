@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from tilefoundry.ir.types import TensorType as TensorType
     from tilefoundry.ir.types import TupleType as TupleType
     from tilefoundry.ir.types import Type as Type
+    from tilefoundry.passes.manager import PassManager as PassManager
     from tilefoundry.python import func as func
     from tilefoundry.python import intrinsic as intrinsic
     from tilefoundry.python import module as module
@@ -69,6 +70,7 @@ _HOMES = {
     "tilefoundry.ir.shard": ("LayoutBase",),
     "tilefoundry.ir.text": ("as_script",),
     "tilefoundry.ir.types": ("TensorType", "TupleType", "Type"),
+    "tilefoundry.passes.manager": ("PassManager",),
     "tilefoundry.python": ("func", "intrinsic", "module", "prim_func"),
     "tilefoundry.runtime": ("check",),
 }

@@ -6,7 +6,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from tilefoundry import DimVar, Mesh, Topology, VerifyError, evaluate, func, jit, lower, module
+from tests.compiler.running import compiled
+from tilefoundry import DimVar, Mesh, Topology, VerifyError, evaluate, func, lower, module
 from tilefoundry.dsl import Tensor, tf
 from tilefoundry.target import CudaTarget
 
@@ -33,7 +34,7 @@ class Pairs:
 
 @pytest.fixture(scope="module")
 def pairs():
-    return jit(Pairs, target="cpu")
+    return compiled(Pairs)
 
 
 @pytest.mark.parametrize("rows", [1, 3, 40])
@@ -89,4 +90,4 @@ def test_a_dim_var_may_have_a_name_that_cpp_does_not_allow():
             return y
 
     x = torch.randn(5, 64)
-    assert torch.equal(jit(Double, target="cpu")(x), x + x)
+    assert torch.equal(compiled(Double)(x), x + x)

@@ -9,15 +9,11 @@ import torch
 
 import tilefoundry
 from tests.compiler import arithmetic_programs as programs
+from tests.compiler.running import compiled
 from tilefoundry.codegen.op_tags import BINARY, REDUCE, UNARY
 from tilefoundry.ir.hir import BinaryKind, ReduceKind, UnaryKind
 
 TORCH = {"f32": torch.float32, "bf16": torch.bfloat16}
-
-
-@pytest.fixture(autouse=True)
-def _private_cache(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    monkeypatch.setenv("TILEFOUNDRY_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "kernels"))
 
 
 def close(value: torch.Tensor, exact: torch.Tensor) -> None:
@@ -30,7 +26,7 @@ def close(value: torch.Tensor, exact: torch.Tensor) -> None:
 @pytest.mark.parametrize("dtype", TORCH)
 def test_compositions(dtype: str) -> None:
     module = programs.compositions(dtype)
-    kernel = tilefoundry.jit(module, target="cpu")
+    kernel = compiled(module)
     torch.manual_seed(1)
     x, w, b = (3 * torch.randn(64, 64)).to(TORCH[dtype]), torch.randn(64).to(TORCH[dtype]), torch.randn(64)
     x[0, :4] = torch.tensor([90.0, -90.0, 20.5, 0.0])
@@ -43,7 +39,7 @@ def test_compositions(dtype: str) -> None:
 
 
 def test_unary_kinds() -> None:
-    kernel = tilefoundry.jit(programs.Unaries, target="cpu")
+    kernel = compiled(programs.Unaries)
     x = torch.randn(64, 64) * 4
     x[0, :3] = torch.tensor([float("nan"), float("inf"), float("-inf")])
     values, exact = kernel(x), tilefoundry.evaluate(programs.Unaries, x, precision="f64")
@@ -53,7 +49,7 @@ def test_unary_kinds() -> None:
 
 
 def test_reduce_kinds() -> None:
-    kernel = tilefoundry.jit(programs.Reductions, target="cpu")
+    kernel = compiled(programs.Reductions)
     x = torch.randn(64, 64).abs() + 0.01
     x[::2, 5] = -1.0
     x[:, 7] = 0.5
@@ -65,7 +61,7 @@ def test_reduce_kinds() -> None:
 
 
 def test_searches() -> None:
-    kernel = tilefoundry.jit(programs.Searches, target="cpu")
+    kernel = compiled(programs.Searches)
     x, y = torch.randint(-9, 9, (64, 32)).float(), torch.randint(-3, 3, (64, 8), dtype=torch.int32)
     inf, nan = float("inf"), float("nan")
     x[0, 5] = x[0, 9] = nan
@@ -92,7 +88,7 @@ def test_searches() -> None:
 @pytest.mark.parametrize("dtype", TORCH)
 def test_groups(dtype: str) -> None:
     module = programs.groups(dtype)
-    kernel = tilefoundry.jit(module, target="cpu")
+    kernel = compiled(module)
     x = (torch.randn(64, 64) * 7).to(TORCH[dtype])
     x[0, :16], x[1, 16:32] = 0, 1e-6
     for value, expected in zip(kernel(x), tilefoundry.evaluate(module, x), strict=True):

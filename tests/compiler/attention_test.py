@@ -22,11 +22,6 @@ LENGTHS = (1, 7, 64, 129, 333)
 HEADS = 3
 
 
-@pytest.fixture(autouse=True)
-def _private_cache(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    monkeypatch.setenv("TILEFOUNDRY_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "kernels"))
-
-
 def inputs(length: int, dim: int, dtype: str) -> tuple[Tensor, Tensor, Tensor]:
     torch.manual_seed(length * dim)
     q, k, v = (torch.randn(HEADS, length, dim).to(TORCH_DTYPES[dtype]) for _ in range(3))

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import tilefoundry
+from tests.compiler.running import compiled
 from tilefoundry import Mesh, Topology, VerifyError, func
 from tilefoundry.dsl import Tensor, tf, tile
 from tilefoundry.ir.core.module import Module
@@ -39,16 +40,11 @@ def windows(x: Tensor[(24, 64), "f32"]) -> Tensor[(40, 64), "f32"]:
         return out
 
 
-@pytest.fixture(autouse=True)
-def _private_cache(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    monkeypatch.setenv("TILEFOUNDRY_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "kernels"))
-
-
 @pytest.mark.parametrize("module", [owners, windows], ids=lambda m: m.name)
 def test_compiled_as_evaluated(module: Module) -> None:
     shape = module.entry_function().params[0].type.shape
     x = torch.randint(-100, 100, shape).float()  # all numbers here are exact
-    kernel = tilefoundry.jit(module, target="cpu")
+    kernel = compiled(module)
     assert torch.equal(kernel(x), tilefoundry.evaluate(module, x))
 
 

@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from tests.compiler import kernel_programs as programs
-from tilefoundry import CompileError, jit
+from tests.compiler.running import compiled, needs_cpu
+from tilefoundry import CompileError
 from tilefoundry.codegen.emit import emit_module
 from tilefoundry.driver.inputs import normalize_to_module
 from tilefoundry.driver.native import build_library
@@ -27,14 +28,14 @@ def test_the_example_of_the_surface() -> None:
     a = torch.randn(4, 32)
     for entry in (programs.host, programs.dev):
         out = torch.full((4, 32), NAN)
-        kernel = jit(entry, target="cpu")
+        kernel = compiled(entry)
         kernel(a, out)
         assert torch.equal(out, a * a)
         assert torch.equal(torch.as_tensor(kernel(a)), a * a)  # the last parameter is the output
 
 
 def test_views_have_the_strides_that_they_state() -> None:
-    kernel = jit(programs.host, target="cpu")
+    kernel = compiled(programs.host)
     with pytest.raises(ValueError, match="'a'"):
         kernel(torch.randn(32, 4).t(), torch.empty(4, 32))
 
@@ -42,7 +43,7 @@ def test_views_have_the_strides_that_they_state() -> None:
 @pytest.mark.parametrize("count", [1, 5, 13, 64])
 def test_loops_branches_and_scalars(count: int) -> None:
     a, out = torch.randn(count, 32), torch.full((count, 32), NAN)
-    jit(programs.rows_host, target="cpu")(a, torch.tensor(2, dtype=torch.int32), out)
+    compiled(programs.rows_host)(a, torch.tensor(2, dtype=torch.int32), out)
     expected = (a * 4).clamp(0, 8)
     expected[1::2] *= -1
     expected[0::2] += 0.5
@@ -52,32 +53,32 @@ def test_loops_branches_and_scalars(count: int) -> None:
 @pytest.mark.parametrize("count", [1, 7])
 def test_shared_memory_slices_and_barriers(count: int) -> None:
     a, out = torch.randn(count, 64), torch.full((count, 64), NAN)
-    jit(programs.turned_host, target="cpu")(a, out)
+    compiled(programs.turned_host)(a, out)
     assert torch.equal(out, torch.cat([a[:, 32:], a[:, :32]], 1))
 
 
 def test_a_reduction_across_warps() -> None:
     a, out = torch.randn(8, 128), torch.full((8, 1), NAN)
-    jit(programs.total, target="cpu")(a, out)
+    compiled(programs.total)(a, out)
     torch.testing.assert_close(out.double(), a.double().sum(1, keepdim=True), rtol=1e-5, atol=1e-5)
 
 
 def test_elements_of_all_kinds() -> None:
     a, out = torch.randn(16, 32).half(), torch.full((16, 32), NAN)
-    jit(programs.mixture, target="cpu")(a, torch.tensor(0.5), out)
+    compiled(programs.mixture)(a, torch.tensor(0.5), out)
     columns = torch.arange(32.0).expand(16, 32)
     assert torch.equal(out, torch.where(columns % 2 == 0, (a.float() + 0.5).relu(), columns))
 
 
 def test_a_product_of_shared_tiles() -> None:
     a, b, out = torch.randn(16, 16), torch.randn(16, 16), torch.full((16, 16), NAN)
-    jit(programs.product, target="cpu")(a, b, out)
+    compiled(programs.product)(a, b, out)
     torch.testing.assert_close(out.double(), a.double() @ b.double(), rtol=1e-5, atol=1e-5)
 
 
 def test_pointers() -> None:
     a, out = torch.randn(4, 64), torch.full((4, 64), NAN)
-    jit(programs.interleaved, target="cpu")(a, out)
+    compiled(programs.interleaved)(a, out)
     assert torch.equal(out.flatten(), torch.cat([a.flatten()[128:], a.flatten()[:128]]))
 
 
@@ -128,7 +129,7 @@ def test_one_kernel_launched_twice() -> None:
         "    launch(twice, b, o, grid=1, block=64)\n"
     )
     a, b, out = torch.randn(64), torch.full((64,), NAN), torch.full((64,), NAN)
-    jit(program["host"], target="cpu")(a, b, out)  # type: ignore[arg-type]  # a kernel
+    compiled(program["host"])(a, b, out)  # type: ignore[arg-type]  # a kernel
     assert torch.equal(b, a * 2) and torch.equal(out, a * 4)
 
 
@@ -154,10 +155,11 @@ def test_kernels_call_kernels() -> None:
         "        stored(r, T.tensor_view(o, layout=(64 @ m.t,)))\n"
     )
     a, out = torch.randn(64), torch.full((64,), NAN)
-    jit(program["k"], target="cpu")(a, torch.tensor(2, dtype=torch.int32), out)  # type: ignore[arg-type]  # a kernel
+    compiled(program["k"])(a, torch.tensor(2, dtype=torch.int32), out)  # type: ignore[arg-type]  # a kernel
     assert torch.equal(out, a * 16)
 
 
+@needs_cpu
 def test_a_dispatch_by_extent_and_an_abort() -> None:
     program = load_program(
         "@intrinsic\n"
@@ -178,7 +180,7 @@ def test_a_dispatch_by_extent_and_an_abort() -> None:
         'def host(o: Tensor[(N, 32), "f32"]):\n'
         "    launch(pick, o, grid=1, block=32)\n"
     )
-    pick = jit(program["host"], target="cpu")  # type: ignore[arg-type]  # a kernel
+    pick = compiled(program["host"])  # type: ignore[arg-type]  # a kernel
     for count, value in ((1, 1.0), (4, 1.0), (5, 2.0), (8, 2.0)):
         out = torch.zeros(count, 32)
         pick(out)
@@ -241,11 +243,6 @@ REFUSED = {
         ),
         ("T.reduce into the layout", "give 'dst' the layout"),
     ),
-    "grid barrier": (
-        "@prim_func\ndef k(a: Tensor[(4,), 'f32']):\n"
-        '    with Mesh((Topology("cta", 4),), (4,), ("c",)) as c:\n        §T.sync(c)',
-        ("a barrier of all CTAs",),
-    ),
     "call that returns early": (
         "@prim_func\ndef g(a: Tensor[(4, 32), 'f32']):\n    return\n" + kernel("§g(a)"),
         ("call of 'g', which returns early",),
@@ -259,7 +256,10 @@ REFUSED = {
         'def k(§a: Tensor[(4, 32), "f32", ShardLayout(Layout((4, 32), (32, 1)), (S(0),), W)]):\n    pass',
         ("parameter 'a' has the layout",),
     ),
-    "statements of a host": (host("launch(dev, a, o, grid=1, block=128)", "§T.copy(a, o)"), ("beside launches",)),
+    "statements of a host": (
+        host("launch(dev, a, o, grid=1, block=128)", "§T.copy(a, o)"),
+        ("beside launching kernels",),
+    ),
     "launch attributes": (
         host("§launch(dev, a, o, grid=1, block=128, dynamic_smem=64)"),
         ("launch attributes cannot be compiled yet",),

@@ -1,4 +1,4 @@
-"""Placed programs, compiled for the CPU with the placement that they have for a GPU, against the evaluator in f64."""
+"""Placed programs, compiled (for the CPU with the placement that they have for a GPU), against the evaluator in f64."""
 
 from __future__ import annotations
 
@@ -9,29 +9,14 @@ import torch
 
 import tilefoundry
 from tests.compiler import programs
+from tests.compiler.running import compare, compiled, needs_cpu
 from tilefoundry.codegen.emit import emit_module
 from tilefoundry.ir.core.module import Module
 from tilefoundry.passes import lower
-from tilefoundry.runtime import Equal, Predicate, RelL2, Ulp, check
+from tilefoundry.runtime import Equal, RelL2, Ulp
 from tilefoundry.target import CpuTarget, CudaTarget
 
 TORCH = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
-
-
-@pytest.fixture(autouse=True)
-def _private_cache(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    monkeypatch.setenv("TILEFOUNDRY_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "kernels"))
-
-
-def compare(module: Module, *inputs: torch.Tensor, bounds: list[Predicate]) -> None:
-    kernel = tilefoundry.jit(module, target="cpu")
-
-    def reference(*args: torch.Tensor) -> torch.Tensor:
-        result = tilefoundry.evaluate(module, *args, precision="f64")
-        return result.to(inputs[0].dtype)
-
-    report = check(kernel, reference, inputs, expect={"output": bounds})
-    assert report.passed, str(report)
 
 
 def test_scale_rows_is_exact() -> None:
@@ -64,15 +49,16 @@ def test_matmul(k: int, dtype: str) -> None:
 
 
 def test_two_outputs_of_one_loop() -> None:
-    kernel = tilefoundry.jit(programs.TwoOutputs, target="cpu")
+    kernel = compiled(programs.TwoOutputs)
     for rows in (1, 7):
         x, w = torch.randint(-9, 9, (rows, 128)).float(), torch.randint(-9, 9, (128,)).float()
         y, z = kernel(x, 2.0, w)
         assert torch.equal(y, 2 * x * w) and torch.equal(z, (2 * x * w).sum(1, keepdim=True))
 
 
+@needs_cpu
 def test_division_by_zero_is_reported_with_its_place() -> None:
-    kernel = tilefoundry.jit(programs.Quotients, target="cpu")
+    kernel = compiled(programs.Quotients)
     x, y = torch.arange(64, dtype=torch.int32), torch.ones(64, dtype=torch.int32)
     assert torch.equal(kernel(x, y), x)
     y[5] = 0
@@ -85,30 +71,30 @@ def test_division_by_zero_is_reported_with_its_place() -> None:
 def test_two_axes_of_a_grid() -> None:
     for rows, columns in ((1, 1), (19, 21), (64, 48)):
         x = torch.randn(rows, columns).half()
-        assert torch.equal(tilefoundry.jit(programs.Grid, target="cpu")(x), x.abs() + 1.5)
+        assert torch.equal(compiled(programs.Grid)(x), x.abs() + 1.5)
 
 
 def test_integers() -> None:
     x, y = torch.randint(-99, 99, (64,), dtype=torch.int32), torch.randint(-99, 99, (64,))
     odd = (x % 2 == 1) | ~(x < y)
     expected = torch.where((x < y) & odd, x // 3, (y % 5).int())
-    assert torch.equal(tilefoundry.jit(programs.Integers, target="cpu")(x, y), expected)
+    assert torch.equal(compiled(programs.Integers)(x, y), expected)
 
 
 def test_reduction_along_the_axis_over_warps() -> None:
     x = torch.randn(64, 16).bfloat16()
-    assert torch.equal(tilefoundry.jit(programs.ColumnMax, target="cpu")(x), x.amax(0, keepdim=True))
+    assert torch.equal(compiled(programs.ColumnMax)(x), x.amax(0, keepdim=True))
 
 
 def test_pipelined_loop_inside_a_spread_loop() -> None:
-    kernel = tilefoundry.jit(programs.RowSumsInTiles, target="cpu")
+    kernel = compiled(programs.RowSumsInTiles)
     for rows, columns in ((1, 1), (5, 200), (2, 64)):
         x = torch.randint(-99, 99, (rows, columns)).float()
         assert torch.equal(kernel(x), x.sum(1, keepdim=True))
 
 
 def test_a_result_beside_an_empty_one() -> None:
-    kernel = tilefoundry.jit(programs.Siblings, target="cpu")
+    kernel = compiled(programs.Siblings)
     w = torch.randn(1, 64)
     for rows in (0, 3):
         x, y, z = torch.randn(rows, 64), torch.full((rows, 64), float("nan")), torch.full((1, 64), float("nan"))
@@ -117,7 +103,7 @@ def test_a_result_beside_an_empty_one() -> None:
 
 
 def test_arithmetic_on_scalars() -> None:
-    kernel = tilefoundry.jit(programs.Scalars, target="cpu")
+    kernel = compiled(programs.Scalars)
     x, h = torch.randn(64), torch.tensor(1.7, dtype=torch.bfloat16)
     for s in (0.25, 2.0, 5.0):
         expected = tilefoundry.evaluate(programs.Scalars, x, torch.tensor(s), torch.tensor(-5, dtype=torch.int32), h)
@@ -127,18 +113,18 @@ def test_arithmetic_on_scalars() -> None:
 
 def test_names_that_cpp_uses_itself() -> None:
     tensors = [torch.randn(64) for _ in range(4)]
-    assert torch.equal(tilefoundry.jit(programs.Names, target="cpu")(*tensors), sum(tensors[1:], tensors[0]))
+    assert torch.equal(compiled(programs.Names)(*tensors), sum(tensors[1:], tensors[0]))
 
 
 def test_a_loop_as_long_as_the_row_of_the_loop_around_it() -> None:
     x = torch.randint(-99, 99, (9, 32)).float()
-    assert torch.equal(tilefoundry.jit(programs.Triangle, target="cpu")(x), x.cumsum(0))
+    assert torch.equal(compiled(programs.Triangle)(x), x.cumsum(0))
 
 
 def test_carries_that_exchange_places() -> None:
     x, y = torch.ones(1, 64), 2 * torch.ones(1, 64)
     for rounds, expected in ((0, (1, 2)), (1, (2, 3)), (4, (8, 13))):
-        a, b = tilefoundry.jit(programs.swap(rounds), target="cpu")(x, y)
+        a, b = compiled(programs.swap(rounds))(x, y)
         assert (a == expected[0]).all() and (b == expected[1]).all()
 
 

@@ -7,12 +7,8 @@ import torch
 
 import tilefoundry
 from tests.compiler import view_programs
+from tests.compiler.running import compiled
 from tilefoundry.ir.core.module import Module
-
-
-@pytest.fixture(autouse=True)
-def _private_cache(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    monkeypatch.setenv("TILEFOUNDRY_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "kernels"))
 
 
 @pytest.mark.parametrize("rows", [1, 4, 7])
@@ -30,6 +26,6 @@ def test_views_of_fragments(rows: int) -> None:
 
 def compare(module: Module, x: torch.Tensor, expected: tuple[torch.Tensor, ...]) -> None:
     """Checks the evaluator and the kernel against exact values."""
-    for values in (tilefoundry.evaluate(module, x), tilefoundry.jit(module, target="cpu")(x)):
+    for values in (tilefoundry.evaluate(module, x), compiled(module)(x)):
         assert isinstance(values, tuple)
         assert all(torch.equal(value, known) for value, known in zip(values, expected, strict=True))

@@ -22,13 +22,20 @@ from tilefoundry.ir.types import DType, StorageKind, TensorType
 from tilefoundry.passes.modes import crosses_instances
 from tilefoundry.passes.names import Names
 from tilefoundry.passes.sizes import storage_layout
+from tilefoundry.passes.workspace import has_grid_barrier, is_workspace, workspace_of
 
 
 class Body:
-    """Text of one kernel's body, and the type aliases that it uses."""
+    """Text of one kernel's body, and the type aliases that it uses.
+
+    Attributes:
+        globals: the tensors in global memory that the argument record holds: parameters, then workspace.
+        grid_counters: the argument with the counters of grid barriers, when the kernel has some.
+    """
 
     def __init__(self, kernel: tir.PrimFunction) -> None:
         self.kernel = kernel
+        self.globals = (*kernel.params, *workspace_of(kernel))
         self.shared_bytes = 0
         self.collective = False
         self._names: dict[Expr, str] = {}
@@ -39,8 +46,10 @@ class Body:
         self._lines: list[str] = []
         self._indent = 1
         self._barriers = 0
-        for param in kernel.params:
+        for param in self.globals:
             self._bind_param(param)
+        self.grid_barrier = has_grid_barrier(kernel)
+        self.grid_counters = f"args.{self._name('grid_counters')}"
         self._bind_affine_extents()
         self._bind_queries()
         self._block(kernel.body)
@@ -81,13 +90,15 @@ class Body:
     # ---- text ---------------------------------------------------------------------------------------------------
 
     def args_text(self) -> str:
-        """The argument record: the parameters in order, rank-0 inputs as plain values."""
+        """The argument record: the parameters in order, rank-0 inputs as plain values; then what the host adds."""
         fields = []
-        for param in self.kernel.params:
+        for param in self.globals:
             type_ = _tensor_type(param)
             scalar = not type_.shape and param in self.kernel.inputs
             kind = dtype_text(type_.dtype) if scalar else f"GlobalArg<{len(type_.shape)}>"
             fields.append(f"  {kind} {self._names[param].removeprefix('args.')};")
+        if self.grid_barrier:
+            fields.append(f"  GlobalArg<0> {self.grid_counters.removeprefix('args.')};")
         return "\n".join(["struct Args {", *fields, "};"])
 
     def text(self) -> str:
@@ -157,7 +168,7 @@ class Body:
                 self._prologue.append(f"const int32_t {name} = {text};")
             else:
                 name = self._names[query] = self._name("coordinate")
-                self._prologue.append(f"const int64_t {name} = {coordinate_text(query)};")
+                self._prologue.append(f"const int64_t {name} = {coordinate_text(query, self.scalar)};")
 
     # ---- statements ---------------------------------------------------------------------------------------------
 
@@ -214,6 +225,8 @@ class Body:
         return barrier
 
     def _binding(self, var: Var, value: Expr) -> None:
+        if is_workspace(value):
+            return  # an argument
         name = self._name(var.name)
         if not isinstance(value, Call) or not isinstance(value.target, tir.ValueOp):
             kind = dtype_text(_tensor_type(var).dtype)
@@ -261,7 +274,7 @@ class Body:
             start = f" + {self.scalar(at[0])}" if at else ""
             pointer = f"cute::make_{memory.type.storage}_ptr({name}{start})"
             name = f"cute::make_tensor({pointer}, {self._logical(type_)}{{}})"
-        elif memory in self.kernel.params:
+        elif memory in self.globals:
             start = start_text(memory, at, self.scalar) if at else "0"
             pointer = f"cute::make_gmem_ptr(cute::raw_pointer_cast({name}.data()) + {start})"
             name = f"cute::make_tensor({pointer}, {name}.layout())"

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tilefoundry.ir import hir, tir
 from tilefoundry.ir.core.expr import Call
+from tilefoundry.ir.dims import Dim, dim_equal, dim_mul
 from tilefoundry.ir.shard import ComposedLayout, Layout, Mesh, flat_modes
 from tilefoundry.ir.tir.barriers import participants
 from tilefoundry.ir.traverse import post_order
@@ -24,7 +27,7 @@ def queries_in(body: tir.Stmt) -> list[Query]:
     return list(found)
 
 
-def coordinate_text(query: Call) -> str:
+def coordinate_text(query: Call, extent_text: Callable[[Dim], str]) -> str:
     """The coordinate along an axis of a mesh of one level: the unit's id, divided by the axis' stride."""
     assert isinstance(query.target, hir.MeshCoordinate)
     axis = query.target.axis
@@ -33,9 +36,14 @@ def coordinate_text(query: Call) -> str:
         assert isinstance(layout.offset, int) and isinstance(layout.outer, Layout)
         offset, layout = layout.offset, layout.outer
     extent, stride = flat_modes(layout)[axis.axis]
-    assert isinstance(extent, int) and isinstance(stride, int)  # passes.compilable refuses others
-    level = axis.mesh.topologies[0].name
-    return f"(int64_t{{program_id<TopologyScope::{level}>()}} - {offset}) / {stride} % {extent}"
+    level = axis.mesh.topologies[0]
+    text = f"int64_t{{program_id<TopologyScope::{level.name}>()}}"
+    if offset:
+        text = f"({text} - {offset})"
+    if stride != 1:
+        text = f"{text} / {extent_text(stride)}"
+    outermost = offset == 0 and dim_equal(dim_mul(extent, stride), level.size)
+    return text if outermost else f"{text} % {extent_text(extent)}"
 
 
 def scope_text(mesh: Mesh) -> str:

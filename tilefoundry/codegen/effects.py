@@ -108,7 +108,11 @@ def _wait(body: Body, op: tir.PipeWait, args: Args) -> str:
 
 
 def _sync(body: Body, op: tir.Sync, args: Args) -> str:
-    return "ops::sync<SyncKind::cta>();" if op.mesh is None else barrier_text(body.next_barrier(op.mesh))
+    return (
+        "ops::sync<SyncKind::cta>();"
+        if op.mesh is None
+        else barrier_text(body.next_barrier(op.mesh), body.grid_counters)
+    )
 
 
 def _relu(body: Body, op: tir.ReLU, args: Args) -> str:

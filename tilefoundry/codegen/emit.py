@@ -7,13 +7,13 @@ from tilefoundry.codegen.cpu import emit as cpu
 from tilefoundry.codegen.cuda import emit as cuda
 from tilefoundry.codegen.host import emit_host
 from tilefoundry.codegen.launch import LaunchConfig, derive_launch_config
-from tilefoundry.codegen.launches import Job, host_jobs
+from tilefoundry.codegen.launches import HostProgram, Job, host_program
 from tilefoundry.codegen.unit import KernelUnit, LinkableModule, source_digest
 from tilefoundry.codegen.windows import contiguous_abi
 from tilefoundry.diagnostics import WrongTypeError
 from tilefoundry.ir import tir
 from tilefoundry.ir.core.module import Module
-from tilefoundry.runtime.abi import EntryABI
+from tilefoundry.runtime.abi import EntryABI, param_abi_of
 from tilefoundry.target import CudaTarget, Target
 
 
@@ -25,12 +25,14 @@ def emit_module(module: Module, target: Target) -> LinkableModule:
     """
     functions = _kernels(module)
     host = next(fn for fn in functions if fn.name == module.entry)
-    jobs, entry = host_jobs(module, host)
-    if not jobs:
-        jobs = [_own_job(module, kernel) for kernel in functions]
+    program = host_program(module, host)
+    if program is None:
+        jobs = tuple(_own_job(module, kernel) for kernel in functions)
         entry = next(job.abi for job in jobs if job.kernel.name == module.entry)
-    units = tuple(_emit_unit(job, target) for job in jobs)
-    return LinkableModule(target, units, emit_host(units, target, entry), entry)
+        program = HostProgram(jobs, entry)
+    units = tuple(_emit_unit(job, target) for job in program.jobs)
+    source = emit_host(units, target, program.entry, program.workspace)
+    return LinkableModule(target, units, source, program.entry)
 
 
 def _own_job(module: Module, kernel: tir.PrimFunction) -> Job:
@@ -49,7 +51,11 @@ def _kernels(module: Module) -> tuple[tir.PrimFunction, ...]:
 def _emit_unit(job: Job, target: Target) -> KernelUnit:
     kernel, config = job.kernel, job.config
     body = Body(kernel)
-    source = _unit_text(kernel, config, body, cuda if isinstance(target, CudaTarget) else cpu)
+    if isinstance(target, CudaTarget):
+        wrapper = cuda.wrapper_text(kernel.name, config.block)
+    else:
+        wrapper = cpu.wrapper_text(kernel.name, config.block, body.grid_barrier)
+    source = _unit_text(kernel, config, body, wrapper)
     return KernelUnit(
         name=kernel.name,
         digest=source_digest(source),
@@ -59,10 +65,12 @@ def _emit_unit(job: Job, target: Target) -> KernelUnit:
         tiles=config.tiles,
         block=config.block,
         shared_bytes=body.shared_bytes,
+        workspace=tuple(param_abi_of(var) for var in body.globals[len(kernel.params) :]),
+        grid_barrier=body.grid_barrier,
     )
 
 
-def _unit_text(kernel: tir.PrimFunction, config: LaunchConfig, body: Body, wrapper: object) -> str:
+def _unit_text(kernel: tir.PrimFunction, config: LaunchConfig, body: Body, wrapper: str) -> str:
     shapes = [_shape_text("thread", config.block)]
     if isinstance(config.grid, int):
         shapes.append(_shape_text("cta", config.grid))
@@ -94,7 +102,7 @@ def _unit_text(kernel: tir.PrimFunction, config: LaunchConfig, body: Body, wrapp
             "}  // namespace TILEFOUNDRY_UNIT",
             "}  // namespace tilefoundry",
             "",
-            wrapper.wrapper_text(kernel.name, config.block),  # type: ignore[attr-defined]  # a module of this package
+            wrapper,
             "",
         ]
     )

@@ -24,6 +24,8 @@ from tilefoundry.ir.dims import (
 from tilefoundry.ir.shard import row_major
 from tilefoundry.ir.types import TensorType
 from tilefoundry.passes.kernels import KernelLaunch, launches_of
+from tilefoundry.passes.names import Names
+from tilefoundry.passes.workspace import workspace_of
 from tilefoundry.runtime.abi import EntryABI, ParamABI, param_abi_of
 
 
@@ -36,28 +38,47 @@ class Job:
     abi: EntryABI
 
 
-def host_jobs(module: Module, entry: tir.PrimFunction) -> tuple[list[Job], EntryABI]:
-    """The kernels that a host function launches, in order, and its ABI; no kernels where it launches none.
+@dataclass(frozen=True, slots=True)
+class HostProgram:
+    """What an entry does at a call.
+
+    Attributes:
+        jobs: the kernels, in the order of their launches.
+        entry: what the caller passes.
+        workspace: the host function's own global tensors, under names that no parameter has.
+    """
+
+    jobs: tuple[Job, ...]
+    entry: EntryABI
+    workspace: tuple[ParamABI, ...] = ()
+
+
+def host_program(module: Module, entry: tir.PrimFunction) -> HostProgram | None:
+    """What a host function does; None for a kernel.
 
     Raises:
         CompileError: a geometry is not known when the kernel is launched; located at the launch.
     """
+    launches = launches_of(module, entry)
+    if not launches:
+        return None
+    names = Names()
+    tensors = {p: param_abi_of(p) for p in (*entry.params, *workspace_of(entry))}
+    tensors = {var: replace(param, name=names.fresh(param.name)) for var, param in tensors.items()}
     jobs: list[Job] = []
-    params = {p.name: param_abi_of(p) for p in entry.params}
-    names: list[str] = []
-    for launch in launches_of(module, entry):
-        name = launch.kernel.name if launch.kernel.name not in names else f"{launch.kernel.name}_{len(names)}"
-        names.append(name)
-        config = _config(launch)
-        wanted = contiguous_abi(launch.kernel)
+    kernels: list[str] = []
+    for launch in launches:
+        name = launch.kernel.name if launch.kernel.name not in kernels else f"{launch.kernel.name}_{len(kernels)}"
+        kernels.append(name)
         taken = []
-        for arg, param in zip(launch.args, wanted, strict=True):
-            if param.type.layout is not None and params[arg.name].type.layout is None:
-                params[arg.name] = _laid_out(params[arg.name])
-            taken.append(ParamABI(arg.name, param.type))
+        for arg, param in zip(launch.args, contiguous_abi(launch.kernel), strict=True):
+            if arg in entry.params and param.type.layout is not None and tensors[arg].type.layout is None:
+                tensors[arg] = _laid_out(tensors[arg])
+            taken.append(ParamABI(tensors[arg].name, param.type))
         abi = EntryABI(name, tuple(taken), launch.kernel.output_count)
-        jobs.append(Job(replace(launch.kernel, name=name), config, abi))
-    return jobs, EntryABI(entry.name, tuple(params.values()), entry.output_count, entry.aliases)
+        jobs.append(Job(replace(launch.kernel, name=name), _config(launch), abi))
+    abi = EntryABI(entry.name, tuple(tensors[p] for p in entry.params), entry.output_count, entry.aliases)
+    return HostProgram(tuple(jobs), abi, tuple(tensors[var] for var in workspace_of(entry)))
 
 
 def _laid_out(param: ParamABI) -> ParamABI:

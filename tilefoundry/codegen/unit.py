@@ -40,6 +40,9 @@ class KernelUnit:
             ``min(tiles, what the device holds at once)`` CTAs, and none when it is zero.
         block: threads of a CTA.
         shared_bytes: dynamic shared memory of a CTA, in bytes.
+        workspace: global tensors that the kernel needs for itself, behind its parameters in ``Args``; the host gives
+            them memory at each call.
+        grid_barrier: CTAs meet, so the host launches cooperatively; ``Args`` ends with the address of two counters.
     """
 
     name: str
@@ -50,6 +53,8 @@ class KernelUnit:
     tiles: ShapeDim
     block: int
     shared_bytes: int
+    workspace: tuple[ParamABI, ...] = ()
+    grid_barrier: bool = False
 
     @property
     def scalars(self) -> tuple[ParamABI, ...]:

@@ -6,12 +6,14 @@ A verified kernel has a meaning; this says whether it has code. What stands here
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import NoReturn
+from dataclasses import dataclass
+from typing import ClassVar, NoReturn
 
 from tilefoundry.diagnostics import CompileError, SourceSpan
 from tilefoundry.ir import hir, tir
 from tilefoundry.ir.core.expr import Call, Constant, Expr, Var
 from tilefoundry.ir.core.metadata import span_of
+from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.dims import dim_vars
 from tilefoundry.ir.shard import (
     Broadcast,
@@ -23,13 +25,29 @@ from tilefoundry.ir.shard import (
     group_modes,
     is_per_unit,
 )
-from tilefoundry.ir.tir.barriers import BarrierKind, classify_sync, participants
+from tilefoundry.ir.tir.barriers import participants
 from tilefoundry.ir.traverse import post_order
 from tilefoundry.ir.types import StorageKind, TensorType
+from tilefoundry.passes.base import CALL_FREE, TIR, KernelPass
 from tilefoundry.passes.modes import crosses_warps, uncombinable
+from tilefoundry.passes.workspace import is_workspace
+from tilefoundry.target import Target
 
 ELEMENTWISE = (tir.Binary, tir.Cast, tir.Clamp, tir.Fill, tir.Iota, tir.ReLU, tir.Unary, tir.Where)
 PLAIN = (tir.CpAsyncCommit, tir.CpAsyncWait, *ELEMENTWISE)
+
+
+@dataclass(frozen=True)
+class CheckCompilable(KernelPass):
+    """Refuses what the emitter has no C++ for, and changes nothing."""
+
+    name: ClassVar[str] = "check-compilable"
+    requires: ClassVar[frozenset[str]] = frozenset({TIR, CALL_FREE})
+
+    def run_kernel(self, kernel: tir.PrimFunction, module: Module, target: Target) -> tir.PrimFunction:
+        """The kernel as it is."""
+        check_compilable(kernel)
+        return kernel
 
 
 def check_compilable(kernel: tir.PrimFunction) -> None:
@@ -84,7 +102,7 @@ def _allocates(value: Expr) -> bool:
 def _binding(var: Var, value: Expr, owners: Collection[Var], span: SourceSpan | None) -> None:
     type_ = var.type
     target = value.target if isinstance(value, Call) else None
-    if not isinstance(type_, TensorType) or not type_.shape:
+    if not isinstance(type_, TensorType) or not type_.shape or is_workspace(value):
         return
     if any(dim_vars(extent) for extent in type_.shape):
         _refuse(f"'{var.name}', a view of the dynamic shape {type_.shape},", "view a tile of static extents", span)
@@ -149,9 +167,8 @@ def _effect(op: tir.EffectOp, args: tuple[Expr, ...], span: SourceSpan | None) -
                 _refuse(f"{_op(op)} between two whole tensors", "view one of them with a sharded layout", span)
             if _type(args[1]).shape and not _type(args[0]).shape:
                 _refuse(f"{_op(op)} of a scalar into a tensor", "use T.fill, or T.binary with the scalar", span)
-        case tir.Sync(mesh):
-            if mesh is not None and classify_sync(mesh).kind is BarrierKind.GRID:
-                _refuse("a barrier of all CTAs", "launch a second kernel for what follows", span)
+        case tir.Sync():
+            pass
         case tir.Mma():
             if op.atom is not None:
                 _refuse(f"the instruction {op.atom.name}", "multiply shared tiles: T.mma(acc, lhs, rhs)", span)

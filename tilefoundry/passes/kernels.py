@@ -1,24 +1,24 @@
-"""Kernels that are written in TIR: from a Module as authored to one that can be emitted.
+"""Kernels that are written in TIR: what an entry needs of its Module.
 
-A host function launches kernels and does nothing else; a kernel that is the entry itself runs on its own meshes.
+A host function launches kernels and allocates the tensors between them; a kernel that is the entry itself runs on its
+own meshes.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from tilefoundry.diagnostics import CompileError
 from tilefoundry.ir import tir
 from tilefoundry.ir.core.expr import Expr, Tuple, Var
 from tilefoundry.ir.core.metadata import span_of
 from tilefoundry.ir.core.module import Module
-from tilefoundry.ir.verify import verify_module
 from tilefoundry.ir.verify.prim_calls import resolve_symbol
-from tilefoundry.passes.compilable import check_compilable
+from tilefoundry.passes.base import CALL_FREE, TIR, Pass, is_host
 from tilefoundry.passes.inline import inline_calls
-from tilefoundry.passes.memory import plan_memory
-from tilefoundry.passes.names import Names
-from tilefoundry.target import CudaTarget, Target
+from tilefoundry.passes.workspace import is_workspace, workspace_of
+from tilefoundry.target import Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class KernelLaunch:
     """One launch of a host function.
 
     Attributes:
-        args: the host function's parameters, in the order of the kernel's.
+        args: parameters and global tensors of the host function, in the order of the kernel's parameters.
     """
 
     kernel: tir.PrimFunction
@@ -36,21 +36,53 @@ class KernelLaunch:
     statement: tir.Evaluate
 
 
+@dataclass(frozen=True)
+class SelectKernels(Pass):
+    """Keeps the entry and the kernels that it launches; what these call becomes part of them.
+
+    Raises:
+        CompileError: when it runs: a host function does more than launch, or a call cannot be inlined; located.
+    """
+
+    name: ClassVar[str] = "select-kernels"
+    requires: ClassVar[frozenset[str]] = frozenset({TIR})
+    establishes: ClassVar[frozenset[str]] = frozenset({CALL_FREE})
+
+    def run(self, module: Module, target: Target) -> Module:
+        """The Module with nothing else in it."""
+        entry = module.entry_function()
+        assert isinstance(entry, tir.PrimFunction)  # of a Module of TIR
+        launches = launches_of(module, entry)
+        wanted = {launch.kernel.name: launch.kernel for launch in launches} if launches else {entry.name: entry}
+        kernels = tuple(replace(inline_calls(module, kernel), callees=()) for kernel in wanted.values())
+        functions = (replace(entry, callees=()), *kernels) if launches else kernels
+        return Module(
+            module.name,
+            functions,
+            module.entry,
+            target=module.resolve_target() if module.declares_target() else None,
+            topologies=module.effective_topologies(),
+        )
+
+
 def launches_of(module: Module, fn: tir.PrimFunction) -> list[KernelLaunch]:
     """The launches of a host function in order; none for a kernel.
 
     Raises:
-        CompileError: a host function does something else, or passes what is no parameter of its own.
+        CompileError: a host function does something beside launching and allocating, or passes on a number.
     """
-    items = tir.unfold(fn.body)
-    if not any(isinstance(i, tir.Evaluate) and isinstance(i.callable, tir.Launch) for i in tir.items_within(items)):
+    if not is_host(fn):
         return []
     found = []
-    for item in items:
+    tensors = (*fn.params, *workspace_of(fn))
+    for item in tir.unfold(fn.body):
+        if isinstance(item, tir.Binding) and is_workspace(item.value):
+            continue
         span = (span_of(item.metadata) if isinstance(item, tir.Binding) else item.span) or fn.span
         if not (isinstance(item, tir.Evaluate) and isinstance(item.callable, tir.Launch)):
             raise CompileError(
-                f"host function '{fn.name}' does something beside launches, which cannot be compiled yet",
+                f"host function '{fn.name}' does something beside launching kernels and allocating global tensors, "
+                "which cannot be compiled yet",
                 span=span,
                 remedy="launch kernels one after the other, on extents written in the launch",
             )
@@ -64,50 +96,14 @@ def launches_of(module: Module, fn: tir.PrimFunction) -> list[KernelLaunch]:
         symbol, args, grid, block = item.args
         assert isinstance(symbol, tir.SymbolRef)
         assert isinstance(args, Tuple) and isinstance(grid, Tuple) and isinstance(block, Tuple)  # verified
-        passed = tuple(arg for arg in args.elements if isinstance(arg, Var) and arg in fn.params)
+        passed = tuple(arg for arg in args.elements if isinstance(arg, Var) and arg in tensors)
         if len(passed) != len(args.elements):
             raise CompileError(
-                f"'{fn.name}' launches on what is no parameter of its own, which cannot be compiled yet",
+                f"'{fn.name}' launches on what is neither a parameter nor a global tensor of its own, which cannot be "
+                "compiled yet",
                 span=span,
-                remedy="pass parameters on",
+                remedy="pass parameters on, or tensors of T.alloc_tensor",
             )
         kernel = resolve_symbol(fn, module, symbol, span)
         found.append(KernelLaunch(kernel, passed, grid.elements, block.elements, item))
     return found
-
-
-def lower_kernels(module: Module, entry: tir.PrimFunction, target: Target) -> Module:
-    """The Module with what its entry needs, ready to be emitted: shared memory planned, every statement one that the
-    emitter knows.
-
-    Raises:
-        CompileError: a statement cannot be compiled, or shared memory does not suffice; located where it was written.
-    """
-    launches = launches_of(module, entry)
-    kernels = {launch.kernel.name: launch.kernel for launch in launches} if launches else {entry.name: entry}
-    planned = tuple(_planned(inline_calls(module, kernel), target) for kernel in kernels.values())
-    functions = (replace(entry, callees=()), *planned) if launches else planned
-    lowered = Module(module.name, functions, entry.name, target=target, topologies=module.effective_topologies())
-    verify_module(lowered)
-    return lowered
-
-
-def _planned(kernel: tir.PrimFunction, target: Target) -> tir.PrimFunction:
-    check_compilable(kernel)
-    names = Names()
-    items = tir.unfold(kernel.body)
-    for name in (*(p.name for p in kernel.params), *(i.var.name for i in tir.items_within(items) if _binds(i))):  # type: ignore[union-attr]
-        names.fresh(name)
-    placed, used = plan_memory(items, names)
-    limit = target.shared_bytes_per_cta if isinstance(target, CudaTarget) else None
-    if limit is not None and used > limit:
-        raise CompileError(
-            f"the tiles of '{kernel.name}' take {used} bytes of shared memory, and a CTA of {target} has {limit}",
-            span=kernel.span,
-            remedy="use smaller tiles",
-        )
-    return replace(kernel, body=tir.fold(placed), callees=())
-
-
-def _binds(item: tir.Item) -> bool:
-    return isinstance(item, (tir.Binding, tir.For))

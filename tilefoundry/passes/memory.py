@@ -6,8 +6,12 @@ Tiles are laid one after another; a CTA's tiles all live while it runs.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
+from tilefoundry.diagnostics import CompileError
 from tilefoundry.ir.core.expr import Call, Expr, Var
+from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.dims import Dim, dim_add, dim_mul
 from tilefoundry.ir.tir import (
     AllocTensor,
@@ -15,6 +19,7 @@ from tilefoundry.ir.tir import (
     Evaluate,
     Item,
     MemorySpan,
+    PrimFunction,
     TensorView,
     fold,
     items_within,
@@ -23,8 +28,48 @@ from tilefoundry.ir.tir import (
     view_as,
 )
 from tilefoundry.ir.types import DType, StorageKind, TensorType
+from tilefoundry.passes.base import CALL_FREE, PLANNED, SYNCHRONISED, TILES, TIR, KernelPass, placement_of
 from tilefoundry.passes.names import Names
 from tilefoundry.passes.sizes import alignment, storage_bytes, storage_layout
+from tilefoundry.target import CudaTarget, Target
+
+
+@dataclass(frozen=True)
+class PlanMemory(KernelPass):
+    """Gives every shared tile its place.
+
+    Raises:
+        CompileError: when it runs: the tiles do not fit into the shared memory of a CTA.
+    """
+
+    name: ClassVar[str] = "plan-memory"
+    requires: ClassVar[frozenset[str]] = frozenset({TIR, CALL_FREE, TILES, SYNCHRONISED})
+    establishes: ClassVar[frozenset[str]] = frozenset({PLANNED})
+    invalidates: ClassVar[frozenset[str]] = frozenset({TILES})
+
+    def run_kernel(self, kernel: PrimFunction, module: Module, target: Target) -> PrimFunction:
+        """The kernel with its tiles in one span."""
+        planned, used = plan_memory(unfold(kernel.body), Names.of(kernel))
+        limit = shared_limit(module, target)
+        if limit is not None and used > limit:
+            raise CompileError(
+                f"the tiles of '{kernel.name}' take {used} bytes of shared memory, and a CTA of "
+                f"{placement_of(module, target)} has {limit}",
+                span=kernel.span,
+                remedy="use smaller tiles, or fewer stages",
+            )
+        return replace(kernel, body=fold(planned))
+
+
+def shared_limit(module: Module, target: Target) -> int | None:
+    """Bytes of shared memory that a CTA may have where the Module is placed; None: as many as it likes."""
+    placement = placement_of(module, target)
+    return placement.shared_bytes_per_cta if isinstance(placement, CudaTarget) else None
+
+
+def shared_bytes(items: list[Item]) -> int:
+    """Bytes of shared memory that a block takes."""
+    return plan_memory(items, Names())[1]
 
 
 def plan_memory(items: list[Item], names: Names) -> tuple[list[Item], int]:

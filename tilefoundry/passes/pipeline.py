@@ -15,9 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import ClassVar, cast
 
+from tilefoundry.diagnostics import WrongValueError
 from tilefoundry.ir.core.expr import Call, Expr, Tuple, Var
+from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.dims import (
     INDEX_TYPE,
     Dim,
@@ -44,6 +46,7 @@ from tilefoundry.ir.tir import (
     Pipeline,
     PipeRelease,
     PipeWait,
+    PrimFunction,
     TileLoad,
     fold,
     map_blocks,
@@ -51,8 +54,46 @@ from tilefoundry.ir.tir import (
     view_as,
 )
 from tilefoundry.ir.types import DType, StorageKind, TensorType
+from tilefoundry.passes.base import CALL_FREE, PIPELINED, SYNCHRONISED, TILES, TIR, KernelPass
+from tilefoundry.passes.memory import shared_bytes, shared_limit
 from tilefoundry.passes.names import Names
 from tilefoundry.passes.sizes import storage_bytes
+from tilefoundry.target import Target
+
+STAGES = 2  # one stage computes while the next one loads
+
+
+@dataclass(frozen=True)
+class PipelineLoads(KernelPass):
+    """Loads the shared tiles of loops ahead of their use.
+
+    Attributes:
+        stages: buffers of each such tile, 1 or more. None takes `STAGES`, or less where shared memory does not suffice.
+
+    Raises:
+        WrongValueError: `stages` is not positive.
+    """
+
+    stages: int | None = None
+
+    name: ClassVar[str] = "pipeline-loads"
+    requires: ClassVar[frozenset[str]] = frozenset({TIR, CALL_FREE, TILES})
+    establishes: ClassVar[frozenset[str]] = frozenset({PIPELINED})
+    invalidates: ClassVar[frozenset[str]] = frozenset({SYNCHRONISED})
+
+    def __post_init__(self) -> None:
+        if self.stages is not None and self.stages < 1:
+            raise WrongValueError(f"PipelineLoads: stages is {self.stages}, expected 1 or more")
+
+    def run_kernel(self, kernel: PrimFunction, module: Module, target: Target) -> PrimFunction:
+        """The kernel with its loads in pipelines."""
+        limit = shared_limit(module, target)
+        items: list[Item] = []
+        for stages in range(STAGES, 0, -1) if self.stages is None else (self.stages,):
+            items = pipeline(unfold(kernel.body), Names.of(kernel), stages)
+            if limit is None or shared_bytes(items) <= limit:
+                break
+        return replace(kernel, body=fold(items))  # memory planning refuses what does not fit
 
 
 def pipeline(items: list[Item], names: Names, stages: int) -> list[Item]:

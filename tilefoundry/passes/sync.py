@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 from tilefoundry.ir.core.expr import Call, Expr, Var
+from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.tir import (
     AllocTensor,
     Binding,
@@ -19,6 +21,7 @@ from tilefoundry.ir.tir import (
     For,
     If,
     Item,
+    PrimFunction,
     Sync,
     TensorView,
     fold,
@@ -26,6 +29,21 @@ from tilefoundry.ir.tir import (
     unfold,
 )
 from tilefoundry.ir.types import StorageKind, TensorType
+from tilefoundry.passes.base import CALL_FREE, PIPELINED, SYNCHRONISED, TILES, TIR, KernelPass
+from tilefoundry.target import Target
+
+
+@dataclass(frozen=True)
+class InsertBarriers(KernelPass):
+    """Puts a barrier of the CTA where shared memory would otherwise be raced on."""
+
+    name: ClassVar[str] = "insert-barriers"
+    requires: ClassVar[frozenset[str]] = frozenset({TIR, CALL_FREE, TILES, PIPELINED})
+    establishes: ClassVar[frozenset[str]] = frozenset({SYNCHRONISED})
+
+    def run_kernel(self, kernel: PrimFunction, module: Module, target: Target) -> PrimFunction:
+        """The kernel with the barriers that it needs."""
+        return replace(kernel, body=fold(insert_barriers(unfold(kernel.body))))
 
 
 def insert_barriers(items: list[Item]) -> list[Item]:

@@ -13,6 +13,7 @@ import torch
 import tilefoundry
 from examples.attention.program import attention_module
 from tools.device_bundle import programs
+from tools.device_bundle.compiled import Outcome, run_compiled
 from tools.device_bundle.correctness import VIEWS, judge
 from tools.device_bundle.kernels import AttentionLibrary
 from tools.device_bundle.main import main
@@ -62,12 +63,34 @@ def test_the_runner_over_cpu_libraries(tmp_path: Path, capsys: pytest.CaptureFix
     program.write_text("#!/bin/sh\necho broken; exit 3\n")
     program.chmod(0o755)
     assert main(["--bundle", str(tmp_path), "--device", "cpu", "correctness"]) == 0
-    assert main(["--bundle", str(tmp_path), "--device", "cpu"]) == 1
+    assert main(["--bundle", str(tmp_path), "--device", "cpu", "tests"]) == 1
+    assert main(["--bundle", str(tmp_path), "--device", "cpu", "bench"]) == 0
     output = capsys.readouterr().out
-    assert "some_test     FAIL (exit code 3)" in output
     assert "attention_d64_f32_causal  8      " in output
     assert "1×2×96×64" in output
-    assert output.rstrip().endswith("FAIL")
+    assert "some_test     FAIL (exit code 3)\n\nFAIL\n" in output
+
+
+def test_the_tests_of_the_compiler_are_dealt_out_and_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "tests/compiler"
+    folder.mkdir(parents=True)
+    (folder / "good_test.py").write_text(
+        "import os, pytest\n"
+        "@pytest.mark.parametrize('k', range(5))\n"
+        "def test_target(k): assert os.environ['TILEFOUNDRY_TEST_TARGET'] == 'cpu'\n"
+        "@pytest.mark.skip\n"
+        "def test_later(): ...\n"
+    )
+    (folder / "bad_test.py").write_text("def test_it():\n    assert 1 == 2\n")
+    bad, good = run_compiled(tmp_path, "cpu", 3)
+    assert bad == Outcome("bad_test", 0, 0, ("test_it",))
+    assert good == Outcome("good_test", 5, 1, ())
+    assert "assert 1 == 2" in capsys.readouterr().out
+    (folder / "bad_test.py").write_text("import nothing_of_this_name")
+    with pytest.raises(RuntimeError, match="nothing_of_this_name"):
+        run_compiled(tmp_path, "cpu", 2)
 
 
 def test_a_bundle_without_libraries_says_so(tmp_path: Path) -> None:

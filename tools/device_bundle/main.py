@@ -1,13 +1,15 @@
-"""Runs a device bundle: `run.sh [correctness|bench|tests|all]`. The tables come last; exit code 1 if anything failed.
+"""Runs a device bundle: `run.sh [PART]`. The tables come last; the exit code is 1 when anything failed.
 
 correctness   every attention library against f64
 bench         their times beside torch's cuDNN and flash attention
 tests         the GPU test programs
+compiled      the compiler's tests: programs compiled on this machine and compared with the evaluator
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -16,9 +18,11 @@ from pathlib import Path
 import torch
 
 from tools.device_bundle.bench import Timing, measure, sizes_for
+from tools.device_bundle.compiled import Outcome, run_compiled
 from tools.device_bundle.correctness import LENGTHS, Verdict, judge
 from tools.device_bundle.kernels import AttentionLibrary, attention_libraries
 
+PARTS = ("correctness", "bench", "tests", "compiled")
 _DRY_LENGTHS = (1, 65)
 _TEST_SECONDS = 300
 
@@ -26,7 +30,7 @@ _TEST_SECONDS = 300
 def main(argv: Sequence[str]) -> int:
     """Parses the options, runs the parts that were asked for, and prints their tables."""
     parser = argparse.ArgumentParser(prog="run.sh", description="Checks and times the kernels of this bundle.")
-    parser.add_argument("part", nargs="?", default="all", choices=("correctness", "bench", "tests", "all"))
+    parser.add_argument("part", nargs="?", default="all", choices=(*PARTS, "all"))
     parser.add_argument("--bundle", type=Path, required=True, help=argparse.SUPPRESS)
     parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"), help="cpu: a dry run over CPU libraries")
     options = parser.parse_args(argv)
@@ -35,12 +39,16 @@ def main(argv: Sequence[str]) -> int:
     device = torch.device(options.device)
     _print_machine(device)
 
-    wanted = ("correctness", "bench", "tests") if options.part == "all" else (options.part,)
+    wanted = PARTS if options.part == "all" else (options.part,)
     tables, passed = [], True
     if "tests" in wanted:
         rows, good = _run_tests(options.bundle / "tests")
         tables.append(_table(("test program", "result"), rows))
         passed &= good
+    if "compiled" in wanted:
+        ran = run_compiled(options.bundle / "src", device.type, os.cpu_count() or 1)
+        tables.append(_table(("compiled programs", "passed", "skipped", "result"), map(_outcome_row, ran)))
+        passed &= not any(outcome.failures for outcome in ran)
     if "correctness" in wanted or "bench" in wanted:
         libraries = attention_libraries(options.bundle / "kernels")
         if "correctness" in wanted:
@@ -89,6 +97,11 @@ def _run_tests(folder: Path) -> tuple[list[tuple[str, ...]], bool]:
 def _verdict_row(verdict: Verdict) -> tuple[str, ...]:
     result = f"FAIL ({len(verdict.failures)} cases)" if verdict.failures else "PASS"
     return verdict.library, str(verdict.cases), f"{verdict.worst:.2e}", f"{verdict.bound:.0e}", result
+
+
+def _outcome_row(outcome: Outcome) -> tuple[str, ...]:
+    result = f"FAIL ({len(outcome.failures)})" if outcome.failures else "PASS"
+    return outcome.file, str(outcome.passed), str(outcome.skipped), result
 
 
 def _timing_row(timing: Timing) -> tuple[str, ...]:

@@ -7,17 +7,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tilefoundry.codegen.dim_text import dim_text
+from tilefoundry.codegen.host.places import Places
 from tilefoundry.codegen.unit import KernelUnit
 from tilefoundry.diagnostics import CompileError
 from tilefoundry.ir.core.expr import Expr
 from tilefoundry.ir.dims import Dim, DimVar, dim_vars, linear_in
 from tilefoundry.ir.shard import Layout
+from tilefoundry.passes.names import Names
 from tilefoundry.runtime.abi import EntryABI, ParamABI
 
 MAX_RANK = 8  # host::kMaxRank
 MAX_ARGS_BYTES = 4096  # what every CUDA device takes as kernel parameters
 
-_DLPACK = {
+DLPACK = {
     "f64": ("kDLFloat", 64), "f32": ("kDLFloat", 32), "f16": ("kDLFloat", 16), "bf16": ("kDLBfloat", 16),
     "fp8e4m3": ("kDLFloat8_e4m3fn", 8), "fp8e5m2": ("kDLFloat8_e5m2", 8), "f8e8m0": ("kDLFloat8_e8m0fnu", 8),
     "i64": ("kDLInt", 64), "i32": ("kDLInt", 32), "i16": ("kDLInt", 16), "i8": ("kDLInt", 8), "u8": ("kDLUInt", 8),
@@ -30,9 +32,15 @@ _SCALARS = {
 }  # fmt: skip
 
 
-def is_scalar(param: ParamABI, entry: EntryABI) -> bool:
+def is_scalar(param: ParamABI, abi: EntryABI) -> bool:
     """Whether a parameter crosses as a plain value: a rank-0 input."""
-    return not param.type.shape and param in entry.input_params
+    return not param.type.shape and param in abi.input_params
+
+
+def dtype_literal(param: ParamABI) -> str:
+    """The DLDataType of a parameter."""
+    code, bits = DLPACK[param.type.dtype.name]
+    return f"{{{code}, {bits}, 1}}"
 
 
 @dataclass
@@ -49,7 +57,7 @@ class Tables:
 
     def __post_init__(self) -> None:
         for param in self.entry.params:
-            if param.type.dtype.name not in _DLPACK:
+            if param.type.dtype.name not in DLPACK:
                 raise CompileError(f"parameter '{param.name}' of '{self.entry.name}': DLPack has no {param.type.dtype}")
             if len(param.type.shape) > MAX_RANK:
                 raise CompileError(f"parameter '{param.name}' of '{self.entry.name}' has more than {MAX_RANK} axes")
@@ -114,12 +122,11 @@ class Tables:
             if (declared := declared_strides(param)) is not None:
                 strides = f"kStrides{i}"
                 lines.append(f"constexpr host::Extent {strides}[] = {{{self._list(declared)}}};")
-            code, bits = _DLPACK[param.type.dtype.name]
             output = "true" if i >= self.entry.input_count else "false"
             alias = names.index(aliases[param.name]) if param.name in aliases else -1
             rank = len(param.type.shape)
             rows.append(
-                f'    {{"{param.name}", {{{code}, {bits}, 1}}, {rank}, {shape}, {strides}, {output}, {alias}}},'
+                f'    {{"{param.name}", {dtype_literal(param)}, {rank}, {shape}, {strides}, {output}, {alias}}},'
             )
         dims = "nullptr"
         if self.dims:
@@ -161,27 +168,34 @@ def declared_strides(param: ParamABI) -> tuple[Dim, ...] | None:
     return None if layout.strides is None else tuple(layout.strides)
 
 
-def args_fields(unit: KernelUnit, entry: EntryABI) -> list[tuple[str, str, str]]:
-    """(type, field, initialiser) of each member of a kernel's argument record, in parameter order.
+def args_fields(unit: KernelUnit, places: Places) -> list[tuple[str, str, str]]:
+    """(type, field, initialiser) of each member of a kernel's argument record, in its order.
 
     Raises:
         CompileError: the kernel takes something that the entry does not, or more than fits in kernel parameters.
     """
-    index = {p.name: i for i, p in enumerate(entry.params)}
     fields: list[tuple[str, str, str]] = []
+    names = Names()
     size = 0
-    for param in unit.abi.params:
-        if param.name not in index:
-            raise CompileError(f"kernel '{unit.name}' takes '{param.name}', which is no parameter of '{entry.name}'")
-        i = index[param.name]
-        if is_scalar(entry.params[i], entry):
+    for param, place in places.of(unit):
+        name = names.fresh(f"arg_{param.name}")
+        by_value = place < len(places.entry.params) and is_scalar(places.entry.params[place], places.entry)
+        if by_value != is_scalar(param, unit.abi):
+            raise CompileError(
+                f"kernel '{unit.name}' writes '{param.name}', which '{places.entry.name}' takes by value"
+            )
+        if by_value:
             kind = _SCALARS[param.type.dtype.name]
-            fields.append((kind, f"arg_{param.name}", f"host::scalar_arg<{kind}>(bound[{i}])"))
+            fields.append((kind, name, f"host::scalar_arg<{kind}>(bound[{place}])"))
             size += 8
         else:
             rank = len(param.type.shape)
-            fields.append((f"host::TensorArg<{rank}>", f"arg_{param.name}", f"host::tensor_arg<{rank}>(bound[{i}])"))
+            fields.append((f"host::TensorArg<{rank}>", name, f"host::tensor_arg<{rank}>(bound[{place}])"))
             size += 8 + 16 * rank
+    if unit.grid_barrier:
+        counters = f"{{host::counter_pair(bound[{places.counters}], {places.barriers.index(unit.name)})}}"
+        fields.append(("host::TensorArg<0>", names.fresh("counters"), counters))
+        size += 8
     if size > MAX_ARGS_BYTES:
         raise CompileError(f"the arguments of kernel '{unit.name}' take {size} bytes, at most {MAX_ARGS_BYTES} fit")
     return fields

@@ -102,6 +102,7 @@ class _Verifier:
         self.declare(var, span)
         if isinstance(value, Call) and isinstance(value.target, tir.AllocTensor):
             self.retyped(value, span)
+            self.extents_known(value.target.tensor_type, span)
         else:
             self.expression(value, span)
         if var.type != value.type:
@@ -237,6 +238,17 @@ class _Verifier:
                         mesh = getattr(value, "mesh", None)  # of the axis whose coordinate is read
                         if isinstance(mesh, Mesh):
                             self.in_scope(mesh, span_of(part.metadata) or span)
+
+    def extents_known(self, type_: TensorType, span: SourceSpan | None) -> None:
+        """What is allocated has extents that the parameters tell."""
+        for extent in type_.shape:
+            for var in dim_vars(extent):
+                if var not in self.extents:
+                    self.refuse(
+                        f"extent '{var.name}' is that of no parameter of '{self.fn.name}'",
+                        "declare a parameter that has it on an axis",
+                        span,
+                    )
 
     def retyped(self, call: Call, span: SourceSpan | None) -> None:
         """The rule of an op accepts its operands."""

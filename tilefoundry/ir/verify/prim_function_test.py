@@ -21,6 +21,8 @@ LAYOUT = ShardLayout(Layout((4, 8), (0, 0)), (Split(0), Split(1)), MESH)
 FRAGMENT = TensorType((4, 8), DType.f32, LAYOUT, StorageKind.RMEM)
 FLAG = TensorType((), DType.bool, None, StorageKind.RMEM)
 SPAN = SourceSpanMetadata("author.py", 7, 3, 7, 9)
+G_OF_M = make_tensor_type((DimVar("M", 1, 9), 8), "f32")
+COLUMNS = TensorType((4, 8), DType.f32, Layout((4, 8), (1, 4)), StorageKind.GMEM)
 A, B, OUT = Var("a", IO), Var("b", IO), Var("o", IO)
 
 
@@ -110,7 +112,14 @@ FAULTS = {
         fn(effect(tir.Copy(), A, Call(tir.AllocTensor(IO), (), IO))),
         "allocated without a name",
     ),
-    "memory in global memory": (fn(tir.Binding(Var("x", IO), Call(tir.AllocTensor(IO), (), IO))), "rmem and smem"),
+    "global memory of an unknown extent": (
+        fn(tir.Binding(Var("x", G_OF_M), Call(tir.AllocTensor(G_OF_M), (), G_OF_M))),
+        "extent 'M' is that of no parameter",
+    ),
+    "global memory in columns": (
+        fn(tir.Binding(Var("x", COLUMNS), Call(tir.AllocTensor(COLUMNS), (), COLUMNS))),
+        "allocated row-major",
+    ),
     "a mesh out of scope": (fn(R), r"axes \('g', 'l'\) is not in scope"),
     "a bound of another type": (fn(tir.For(IV, 0, tir.ShapeOf(A, 0), 1, tir.Return())), "'i' has the type"),
     "a float bound": (fn(tir.For(IV, 0, Constant(1.0, TensorType.umat_scalar("f32")), 1, tir.Return())), "a bound of"),

@@ -167,7 +167,8 @@ VERIFY: dict[str, tuple[str, tuple[str, ...]]] = {
     "norm weight": (placed("§T.rms_norm(r, r, r)"), ("'weight' must have the shape of the last axis",)),
     "async copy": (placed("§T.copy_async(va, r)"), ("from gmem to smem", "T.copy")),
     "async wait": (kernel("§T.cp_async_wait(n=-1)"), ("must not be negative",)),
-    "allocation in gmem": (kernel('x = §T.alloc_tensor(Tensor[(8,), "f32"])'), ("rmem and smem, got gmem",)),
+    "allocation of a global scalar": (kernel('x = §T.alloc_tensor(Tensor[(), "f32", "gmem"])'), ("give it an axis",)),
+    "allocation on the host": (kernel('x = §T.alloc_tensor(Tensor[(8,), "f32", "host"])'), ("gmem, got host",)),
     "dynamic allocation": (
         kernel('x = §T.alloc_tensor(Tensor[(N,), "f32", "smem"])', params=NO),
         ("symbolic extent", "static extents"),
@@ -257,6 +258,24 @@ VERIFY: dict[str, tuple[str, tuple[str, ...]]] = {
     "parts of two warps": (
         kernel('with Mesh((Topology("thread", 96),), (6, 16), ("h", "l")) as m:', "    §T.sync(m[1:4])"),
         ("neither within one warp nor whole warps", "multiples of 32"),
+    ),
+    "barrier of the grid where some CTAs have less to do": (
+        kernel(
+            'with Mesh((Topology("cta", 4),), (4,), ("c",)) as c:',
+            "    for i in range(c.c, 9, 4):", "        §T.sync(c)",
+        ),
+        ("all CTAs of the launch meet here", "the bounds of the 'for'", "as often in each"),
+    ),
+    "barrier of the grid for one CTA": (
+        kernel(
+            'with Mesh((Topology("cta", 4),), (4,), ("c",)) as c:',
+            "    if T.program_id(level='cta') == 0:", "        §T.sync(c)",
+        ),
+        ("all CTAs of the launch meet here", "the condition of the 'if'"),
+    ),
+    "barrier of the grid for some threads": (
+        placed('with Mesh((Topology("cta", 4),), (4,), ("c",)) as c:', "    if m.w == 0:", "        §T.sync(c)"),
+        ("all threads of the CTA meet here", "the condition of the 'if'"),
     ),
     "barrier of some CTAs": (
         kernel('with Mesh((Topology("cta", 4),), (4,), ("c",)) as c:', "    §T.sync(c[0:2])"),

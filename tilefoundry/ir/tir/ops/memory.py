@@ -30,10 +30,12 @@ from tilefoundry.ir.types.dtype import resolve_dtype
 @register_op(dialect="T", category="memory", name="alloc_tensor")
 @dataclass(frozen=True, slots=True)
 class AllocTensor(ValueOp):
-    """``AllocTensor(tensor_type)()``: a fresh tensor in registers (per instance) or shared memory (per CTA).
+    """``AllocTensor(tensor_type)()``: a fresh tensor in registers (per instance), shared memory (per CTA), or global
+    memory (one for the launch; in a host function, one for the call).
 
     Shared allocations are replaced by views of one ``MemorySpan`` when memory is planned. A tensor in registers holds
-    each instance's part apart, whatever strides its type has.
+    each instance's part apart, whatever strides its type has. A global one is row-major, of any extents that the
+    parameters have; its elements have no value before they are written.
     """
 
     tensor_type: TensorType
@@ -46,12 +48,19 @@ class AllocTensor(ValueOp):
             )
 
     def type_rule(self, ctx: TypeContext) -> TensorType:  # type: ignore[override]
-        """The type that is asked for: in rmem or smem, of static extents."""
+        """The type that is asked for: in rmem or smem, of static extents; or in gmem, row-major."""
         type_ = self.tensor_type
+        if type_.storage is StorageKind.GMEM:
+            if not type_.shape:
+                ctx.error("a global tensor of rank 0 is allocated", 'give it an axis: Tensor[(1,), "f32"]')
+            if type_.layout is not None and type_.layout != row_major(type_.shape):
+                ctx.error(
+                    f"a global tensor is allocated row-major, got the layout {type_.layout}",
+                    "allocate it without layout, and view it: T.tensor_view(x, layout=...)",
+                )
+            return type_
         if type_.storage not in (StorageKind.RMEM, StorageKind.SMEM):
-            ctx.error(
-                f"a kernel allocates in rmem and smem, got {type_.storage}", "take a global tensor as a parameter"
-            )
+            ctx.error(f"a kernel allocates in rmem, smem and gmem, got {type_.storage}", "name one of these")
         if not all(isinstance(extent, int) for extent in type_.shape):
             ctx.error(f"{type_} has a symbolic extent", "allocate a tile of static extents")
         return type_

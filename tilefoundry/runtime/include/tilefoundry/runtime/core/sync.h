@@ -1,4 +1,4 @@
-// ops::sync: barriers of the instances of one CTA.
+// ops::sync: barriers of the instances of one CTA, or of all of a launch.
 #pragma once
 
 #include <tilefoundry/runtime/core/program.h>
@@ -10,6 +10,7 @@ enum class SyncKind {
   cta,    ///< all instances of the CTA
   warp,   ///< the instances of Mask in each warp (0: all of it)
   named,  ///< instances Base .. Base + Count - 1, with barrier BarId
+  grid,   ///< all instances of all CTAs, which must all be resident: the host launches them cooperatively
 };
 
 namespace ops {
@@ -19,10 +20,14 @@ namespace ops {
 /// @tparam Base,Count participants of a named barrier: whole warps
 /// @tparam Mask lanes of a warp barrier, 0 for all
 /// @tparam BarId 1 to 15; two named barriers that overlap in time have different ids
+/// @param grid_bar of a grid barrier: two words in global memory that were zero when the kernel started and
+///   that no other launch in flight has
 template <SyncKind Kind, int Base = 0, int Count = 0, unsigned Mask = 0u, int BarId = 0>
-TILEFOUNDRY_DEVICE void sync() {
+TILEFOUNDRY_DEVICE void sync([[maybe_unused]] unsigned int* grid_bar = nullptr) {
   if constexpr (Kind != SyncKind::warp) target::publish_shared();
-  if constexpr (Kind == SyncKind::cta) {
+  if constexpr (Kind == SyncKind::grid) {
+    target::grid_barrier(grid_bar);
+  } else if constexpr (Kind == SyncKind::cta) {
     target::barrier();
   } else if constexpr (Kind == SyncKind::warp) {
     unsigned const lane = static_cast<unsigned>(target::thread_id()) % 32u;

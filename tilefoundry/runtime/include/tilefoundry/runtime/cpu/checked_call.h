@@ -38,9 +38,9 @@ class Call {
     tensors_.push_back(std::make_unique<GlobalTensor>(name, data, item, rank, shape, strides, role));
   }
 
-  /// The arguments since the last call of this are all that one launch is given. Outputs are filled with
-  /// ones, NaN in every float format: what a kernel reads of them before it has written there cannot pass for
-  /// a result.
+  /// The arguments since the last call of this are all that one launch is given.Outputs and workspaces are
+  /// filled with ones, NaN in every float format: what a kernel reads of them before it has written there
+  /// cannot pass for a result.
   void begin() {
     size_t const first = blocks_.size();
     std::vector<GlobalTensor*> sorted;
@@ -65,12 +65,12 @@ class Call {
                                   granule);
     }
     for (GlobalTensor* tensor : sorted) {
-      if (tensor->role() != GlobalTensor::Role::output) continue;
+      if (tensor->has_values()) continue;
       tensor->for_each([&](char* at) { std::memset(at, 0xff, static_cast<size_t>(tensor->item())); });
     }
     for (GlobalTensor* tensor : sorted) {
-      if (tensor->role() == GlobalTensor::Role::output) continue;
-      tensor->for_each([&](char* at) { tensor->write({}, at, at, tensor->item(), false); });
+      if (!tensor->has_values()) continue;
+      tensor->for_each([&](char* at) { tensor->write({}, at, at, tensor->item(), Write::plain); });
     }
     begun_ = tensors_.size();
   }

@@ -46,14 +46,16 @@ class Tile : public Memory {
     }
   }
 
-  void write(Here here, char* at, void const* value, int bytes, bool in_flight) override {
+  void write(Here here, char* at, void const* value, int bytes, Write kind) override {
     inside(here, at, bytes, "writes");
     bool const same = std::memcmp(at, value, static_cast<size_t>(bytes)) == 0;
     for (int i = 0; i < bytes; ++i) {
-      Accesses::Result const result = cell(at + i).write(*here.order, here.thread, same);
-      if (result.verdict != Accesses::Verdict::fine) refuse(here, at, result, "writes", "reads");
+      Accesses::Result const result = kind == Write::atomic
+                                          ? cell(at + i).add(*here.order, here.thread)
+                                          : cell(at + i).write(*here.order, here.thread, same);
+      if (result.verdict != Accesses::Verdict::fine) refuse(here, at, result, "writes", "accesses");
     }
-    if (in_flight) take_off(here, at, bytes);
+    if (kind == Write::in_flight) take_off(here, at, bytes);
   }
 
   std::string element(char const* at) const override {

@@ -16,7 +16,8 @@ struct GlobalAccesses {
   int write_cta = -1, read_cta = -1;
   uint32_t write_epoch = 0, read_epoch = 0;  ///< launches and grid barriers divide a call into epochs
   int16_t write_thread = -1, read_thread = -1;
-  bool several_read = false;  ///< another CTA than read_cta has read in read_epoch, too
+  bool several_read = false;   ///< another CTA than read_cta has read in read_epoch, too
+  bool several_added = false;  ///< in write_epoch, several CTAs have added
 };
 
 /// Memory that tensors share: the arguments that overlap, or one by itself.
@@ -35,7 +36,12 @@ struct Block {
 class GlobalTensor : public Memory {
  public:
   static constexpr int kMaxRank = 8;
-  enum class Role { input, output, in_place };
+  enum class Role {
+    input,
+    output,     ///< nobody has written it, and a kernel must
+    in_place,   ///< an output that is an input, too
+    workspace,  ///< nobody has written it, and nobody need
+  };
 
   GlobalTensor(char const* name, void* data, int item, int rank, int64_t const* shape, int64_t const* strides,
                Role role)
@@ -58,7 +64,8 @@ class GlobalTensor : public Memory {
   char* begin() const { return data_; }
   char* end() const { return elements_ ? data_ + (reach_ + 1) * item_ : data_; }
   int item() const { return item_; }
-  Role role() const { return role_; }
+  /// Whether it holds values before the first kernel runs.
+  bool has_values() const { return role_ == Role::input || role_ == Role::in_place; }
   void bind(Block* block, uint32_t const* epoch) {
     block_ = block;
     epoch_ = epoch;
@@ -82,7 +89,7 @@ class GlobalTensor : public Memory {
       GlobalAccesses& g = block_->at(p);
       if (g.cta.writers == Order::kNone) uninitialised(here, at);
       if (!here.cta) continue;
-      if (g.write_epoch == *epoch_ && g.write_cta != here.id) {
+      if (g.write_epoch == *epoch_ && (g.write_cta != here.id || g.several_added)) {
         race(here, at, "reads", instance_text(g.write_cta, g.write_thread) + " writes");
       }
       own(g, here);
@@ -101,8 +108,7 @@ class GlobalTensor : public Memory {
     }
   }
 
-  void write(Here here, char* at, void const* value, int bytes,
-             bool /*in_flight: bulk stores are not modelled*/) override {
+  void write(Here here, char* at, void const* value, int bytes, Write kind) override {
     inside(here, at, bytes, "writes");
     bool const same = std::memcmp(at, value, static_cast<size_t>(bytes)) == 0;
     for (char* p = at; p < at + bytes; p += block_->granule) {
@@ -112,20 +118,25 @@ class GlobalTensor : public Memory {
         continue;
       }
       bool const by_other_cta = g.write_epoch == *epoch_ && g.write_cta != here.id;
-      if (by_other_cta && !same) conflict(here, at, instance_text(g.write_cta, g.write_thread));
+      bool const add = kind == Write::atomic;
+      if (by_other_cta && !(add ? g.cta.atomic : same && !g.cta.atomic))
+        conflict(here, at, instance_text(g.write_cta, g.write_thread));
       if (g.read_epoch == *epoch_ && (g.several_read || g.read_cta != here.id)) {
-        bool const own_replica = same && by_other_cta && !g.several_read && g.read_cta == g.write_cta;
+        bool const own_replica = same && !add && by_other_cta && !g.several_read && g.read_cta == g.write_cta;
         if (!own_replica) {
           int const thread = g.read_thread;
           race(here, at, "writes", instance_text(g.read_cta, thread) + " reads");
         }
       }
       own(g, here);
-      Accesses::Result const result = g.cta.write(*here.order, here.thread, same);
+      g.several_added = add && g.write_epoch == *epoch_ && (g.several_added || by_other_cta);
+      Accesses::Result const result =
+          add ? g.cta.add(*here.order, here.thread) : g.cta.write(*here.order, here.thread, same);
+      if (result.verdict == Accesses::Verdict::uninitialised) uninitialised(here, at);
       if (result.verdict == Accesses::Verdict::conflict)
         conflict(here, at, instance_text(here.id, result.other));
       if (result.verdict == Accesses::Verdict::race) {
-        race(here, at, "writes", instance_text(here.id, result.other) + " reads");
+        race(here, at, "writes", instance_text(here.id, result.other) + " accesses");
       }
       g.write_epoch = *epoch_;
       g.write_cta = here.id;

@@ -29,6 +29,12 @@ struct Here {
   }
 };
 
+enum class Write {
+  plain,
+  in_flight,  ///< asynchronous: over when the instance has waited for it
+  atomic,     ///< an atomic addition, which others may make at the same time
+};
+
 /// A tensor's memory. An access throws a Finding unless all its bytes lie inside, have been written and are
 /// ordered with the accesses of other instances.
 class Memory {
@@ -37,9 +43,8 @@ class Memory {
 
   /// Before `bytes` bytes are read.
   virtual void read(Here here, char const* at, int bytes) = 0;
-  /// Before they become `value`. `in_flight`: the write is asynchronous, and over when the instance has
-  /// waited.
-  virtual void write(Here here, char* at, void const* value, int bytes, bool in_flight) = 0;
+  /// Before they become `value`.
+  virtual void write(Here here, char* at, void const* value, int bytes, Write kind) = 0;
   /// How findings call the element at an address: "'x'(2, 3)".
   virtual std::string element(char const* at) const = 0;
   /// The shape of the tensor, as text.
@@ -73,6 +78,7 @@ class Memory {
 struct Accesses {
   Order::Set writers = Order::kNone;  ///< of the value that is there: several are replicas
   Order::Set readers = Order::kNone;
+  bool atomic = false;  ///< the writers have added to what was there
 
   enum class Verdict { fine, uninitialised, in_flight, race, conflict };
   struct Result {
@@ -83,8 +89,10 @@ struct Accesses {
   Result read(Order& order, int thread) {
     if (writers == Order::kNone) return {Verdict::uninitialised};
     if (writers == Order::kInFlight) return {Verdict::in_flight};
-    if (order.live(writers) && !order.any_before(writers, thread)) {
-      return {Verdict::race, order.unordered(writers, thread)};
+    // Of replicas one suffices; of additions all count.
+    if (order.live(writers) && (atomic || !order.any_before(writers, thread))) {
+      int const writer = order.unordered(writers, thread);
+      if (writer >= 0) return {Verdict::race, writer};
     }
     readers = order.with(readers, thread);
     return {};
@@ -94,13 +102,28 @@ struct Accesses {
   Result write(Order& order, int thread, bool same) {
     if (writers == Order::kInFlight) return {Verdict::in_flight};
     int const writer = order.unordered(writers, thread);
-    if (writer >= 0 && !same) return {Verdict::conflict, writer};
+    if (writer >= 0 && (atomic || !same)) return {Verdict::conflict, writer};
     // Who reads its own replica of a value does not mind that others write theirs.
     int const reader =
         order.unordered(readers, thread, [&](int other) { return !(same && order.by(writers, other)); });
     if (reader >= 0) return {Verdict::race, reader};
     if (writer < 0) readers = Order::kNone;
     writers = order.with(writer < 0 ? Order::kNone : writers, thread);
+    atomic = false;
+    return {};
+  }
+
+  /// An atomic addition.
+  Result add(Order& order, int thread) {
+    if (writers == Order::kNone) return {Verdict::uninitialised};
+    if (writers == Order::kInFlight) return {Verdict::in_flight};
+    int const writer = atomic ? -1 : order.unordered(writers, thread);
+    if (writer >= 0) return {Verdict::race, writer};
+    int const reader = order.unordered(readers, thread);
+    if (reader >= 0) return {Verdict::race, reader};
+    readers = Order::kNone;
+    writers = order.with(atomic ? writers : Order::kNone, thread);
+    atomic = true;
     return {};
   }
 };

@@ -37,7 +37,7 @@ class CheckedReference {
   }
 
   CheckedReference const& operator=(value_type value) const {
-    if (memory_) memory_->write(target::here(), address(), &value, sizeof(T), false);
+    if (memory_) memory_->write(target::here(), address(), &value, sizeof(T), checked::Write::plain);
     *at_ = value;
     return *this;
   }
@@ -75,6 +75,8 @@ class CheckedPointer {
   CheckedPointer operator+(Index const& i) const {
     return {at_ + static_cast<int64_t>(i), memory_};
   }
+
+  explicit operator bool() const { return at_ != nullptr; }
 
   T* unchecked() const { return at_; }
   checked::Memory* memory() const { return memory_; }
@@ -125,9 +127,19 @@ void async_copy(CheckedPointer<T> const& dst, Source const& src, int valid) {
     if (i * static_cast<int>(sizeof(T)) < valid) value = src[i];
     T* const at = dst.unchecked() + i;
     if (dst.memory())
-      dst.memory()->write(self, reinterpret_cast<char*>(at), &value, sizeof(T), self.cta != nullptr);
+      dst.memory()->write(self, reinterpret_cast<char*>(at), &value, sizeof(T),
+                          self.cta ? checked::Write::in_flight : checked::Write::plain);
     *at = value;
   }
+}
+
+template <class T>
+void atomic_add(CheckedPointer<T> const& p, T value) {
+  if (p.memory()) {
+    char* const at = reinterpret_cast<char*>(p.unchecked());
+    p.memory()->write(here(), at, &value, sizeof(T), checked::Write::atomic);
+  }
+  atomic_add(p.unchecked(), value);
 }
 
 }  // namespace target

@@ -27,7 +27,7 @@ class Registers : public checked::Memory {
     if (!written_[index(here, at, "reads")]) uninitialised(here, at);
   }
   void write(checked::Here here, char* at, void const* /*value*/, int /*bytes*/,
-             bool /*in_flight*/) override {
+             checked::Write /*kind*/) override {
     written_[index(here, at, "writes")] = true;
   }
   std::string element(char const* at) const override {

@@ -72,17 +72,46 @@ class Cta {
   /// barrier
   template <class Body>
   void run(Instance const& whole, Body const& body) {
+    begin(whole, body);
+    meets_others_ = false;
+    advance();
+  }
+
+  /// Prepares the instances of a CTA that meets others at grid barriers. `body` must live until all have
+  /// ended.
+  template <class Body>
+  void begin(Instance const& whole, Body const& body) {
     start(whole);
     body_ = &body;
     call_ = [](void const* b) { (*static_cast<Body const*>(b))(); };
-    current = &fibres_[0].instance;
     running_ = 0;
-    fibre::switch_stack(&outside_, fibres_[0].stack);
+    meets_others_ = true;
+  }
+
+  /// Runs every instance up to the next grid barrier, or to its end; always on the thread of the first call.
+  /// @return whether all have ended @throws as `run`
+  bool advance() {
+    current = &fibres_[running_].instance;
+    fibre::switch_stack(&outside_, fibres_[running_].stack);
     current = nullptr;
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+    return alive_ == 0;
+  }
+
+  /// Unwinds the instances that wait at a grid barrier.
+  void cancel() {
+    cancelled_ = true;
+    advance();
   }
 
   void barrier() { wait(cta_barrier_, threads(), "the CTA barrier"); }
+
+  /// All instances of the CTA arrive, and go on at the next call of `advance`.
+  void grid_barrier() {
+    if (!meets_others_)
+      throw std::logic_error("a grid barrier in a kernel whose CTAs run one after the other");
+    wait(grid_, threads(), "the grid barrier");
+  }
 
   void named_barrier(int id, int count) { wait(named_[id], count, "a named barrier"); }
 
@@ -140,7 +169,7 @@ class Cta {
       f.next = (i + 1) % whole.threads;
     }
     for (auto& buffer : exchange_) buffer.resize(kExchangeBytes * fibres_.size());
-    cta_barrier_ = Barrier{};
+    cta_barrier_ = grid_ = Barrier{};
     for (Barrier& b : named_) b = Barrier{};
     warp_.clear();
     alive_ = whole.threads;
@@ -179,6 +208,7 @@ class Cta {
   void wait(Barrier& barrier, int expected, char const* name) {
     if (cancelled_) throw Cancelled{};
     if (++barrier.arrived == expected) {
+      if (&barrier == &grid_) leave();
       barrier.arrived = 0;
       ++barrier.generation;
       blocked_ -= expected - 1;
@@ -194,6 +224,15 @@ class Cta {
       previous_ = running_;
       resume(self.next, &self.stack);
     }
+    self.waits_at = nullptr;
+  }
+
+  /// Suspends the CTA; the others go first.
+  void leave() {
+    Fibre& self = fibres_[running_];
+    self.waits_at = "the grid barrier";
+    fibre::switch_stack(&self.stack, outside_);
+    if (cancelled_) throw Cancelled{};
     self.waits_at = nullptr;
   }
 
@@ -226,7 +265,7 @@ class Cta {
   fibre::Stacks stacks_;
   std::vector<Fibre> fibres_;
   std::vector<char> exchange_[2];
-  Barrier cta_barrier_, named_[16];
+  Barrier cta_barrier_, grid_, named_[16];
   std::map<std::pair<int, unsigned>, Barrier> warp_;
   void const* body_ = nullptr;
   void (*call_)(void const*) = nullptr;
@@ -236,6 +275,7 @@ class Cta {
   int alive_ = 0;
   int blocked_ = 0;
   bool cancelled_ = false;
+  bool meets_others_ = false;
   std::exception_ptr error_;
 };
 

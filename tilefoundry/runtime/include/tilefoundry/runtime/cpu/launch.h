@@ -76,6 +76,16 @@ inline int64_t launch_width() {
 #endif
 }
 
+/// @throws std::invalid_argument for a geometry that no GPU has either
+inline void check_geometry(int64_t grid, int threads, int shared_bytes) {
+  if (grid < 0 || grid > std::numeric_limits<int>::max() || threads < 1 || threads > 1024 ||
+      shared_bytes < 0) {
+    throw std::invalid_argument(
+        "cpu::launch: expected 0 <= grid < 2^31, 1 <= threads <= 1024, shared bytes >= 0; got " +
+        std::to_string(grid) + ", " + std::to_string(threads) + ", " + std::to_string(shared_bytes));
+  }
+}
+
 }  // namespace target
 
 TILEFOUNDRY_CPU_NAMESPACE_BEGIN
@@ -88,12 +98,7 @@ TILEFOUNDRY_CPU_NAMESPACE_BEGIN
 ///   several failing CTAs the first is reported.
 template <bool Collective, class Body>
 void launch(int64_t grid, int threads, int shared_bytes, Body const& body) {
-  if (grid < 0 || grid > std::numeric_limits<int>::max() || threads < 1 || threads > 1024 ||
-      shared_bytes < 0) {
-    throw std::invalid_argument(
-        "cpu::launch: expected 0 <= grid < 2^31, 1 <= threads <= 1024, shared bytes >= 0; got " +
-        std::to_string(grid) + ", " + std::to_string(threads) + ", " + std::to_string(shared_bytes));
-  }
+  target::check_geometry(grid, threads, shared_bytes);
   if (grid == 0) return;
 #if defined(TILEFOUNDRY_CHECKED)
   checked::Launch const launch;

@@ -1,6 +1,7 @@
 // What the core headers ask of a target, for the CPU: ids, barriers, shuffles, shared memory, copies.
 #pragma once
 
+#include <tilefoundry/runtime/core/numeric.h>
 #include <tilefoundry/runtime/cpu/cta.h>
 #if defined(TILEFOUNDRY_CHECKED)
 #include <tilefoundry/runtime/cpu/checked_scope.h>
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 #include <stdexcept>
+#include <string>
 
 namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
@@ -29,7 +31,7 @@ inline Cta* collective() {
   return self.fibres;
 }
 
-enum class Meeting { cta, warp, named };
+enum class Meeting { cta, warp, named, grid };
 
 /// Checking mode learns that the running instance arrives at a barrier of `expected` instances, or of the
 /// lanes of `mask` that its warp has. (A shuffle orders no memory.)
@@ -66,6 +68,13 @@ inline void named_barrier(int id, int count) {
   }
 }
 
+/// Barriers of the grid are the runtime's own here: the counters are those of a GPU.
+inline void grid_barrier(unsigned* /*counters*/) {
+  if (instance().fibres == nullptr) throw std::logic_error("a grid barrier outside of a resident launch");
+  arrive(Meeting::grid, 0, 0, instance().threads);
+  instance().fibres->grid_barrier();
+}
+
 template <class T>
 inline T shuffle_xor(T value, int distance, unsigned /*members: the CTA knows its own*/) {
   Cta* cta = collective();
@@ -78,6 +87,36 @@ inline void publish_shared() {}
 [[noreturn]] inline void abort_launch(char const* message) { throw std::runtime_error(message); }
 
 inline void integer_division_by_zero() { throw std::domain_error("integer division by zero"); }
+
+/// An index that the program computed or was given leaves the axis that it selects from.
+[[noreturn]] inline void index_out_of_range(int64_t index, int axis, int64_t extent) {
+  throw std::out_of_range("index " + std::to_string(index) + " is out of range for axis " +
+                          std::to_string(axis) + " of extent " + std::to_string(extent));
+}
+[[noreturn]] inline void range_out_of_bounds(int64_t first, int64_t count, int axis, int64_t extent) {
+  throw std::out_of_range(std::to_string(count) + " positions from " + std::to_string(first) +
+                          " on exceed axis " + std::to_string(axis) + " of extent " + std::to_string(extent));
+}
+
+/// *p += value, at once for all threads. f16 and bf16 round after each addition.
+template <class T>
+void atomic_add(T* p, T value) {
+  using Bits = std::conditional_t<
+      sizeof(T) == 8, uint64_t,
+      std::conditional_t<sizeof(T) == 4, uint32_t, std::conditional_t<sizeof(T) == 2, uint16_t, uint8_t>>>;
+  Bits* const bits = reinterpret_cast<Bits*>(p);
+  Bits before = __atomic_load_n(bits, __ATOMIC_RELAXED), after;
+  do {
+    T sum;
+    std::memcpy(&sum, &before, sizeof sum);
+    if constexpr (std::is_integral<T>::value) {
+      after = static_cast<Bits>(before + static_cast<Bits>(value));
+    } else {
+      sum = convert<T>(detail::widen(sum) + detail::widen(value));
+      std::memcpy(&after, &sum, sizeof after);
+    }
+  } while (!__atomic_compare_exchange_n(bits, &before, after, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+}
 
 inline float max_nan(float a, float b) { return a != a ? a : b != b ? b : a < b ? b : a; }
 inline float min_nan(float a, float b) { return a != a ? a : b != b ? b : b < a ? b : a; }

@@ -2,7 +2,7 @@
 // copies.
 #pragma once
 
-#include <tilefoundry/runtime/core/config.h>
+#include <tilefoundry/runtime/core/numeric.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -39,6 +39,41 @@ TILEFOUNDRY_DEVICE void named_barrier(int id, int count) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(count) : "memory");
 }
 
+/// Before and after a barrier of the grid: global memory that was written plainly is read by TMA, and the
+/// other way round (the async proxy again).
+TILEFOUNDRY_DEVICE void publish_global() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("fence.proxy.async;" ::: "memory");
+#endif
+}
+
+/// Joins all CTAs of a cooperative launch. `counters` are the number of CTAs that have arrived and the number
+/// of barriers that are over, so that one pair serves any number of barriers. One thread of each CTA counts
+/// for all, whose writes the CTA's own barriers order before and after.
+TILEFOUNDRY_DEVICE void grid_barrier([[maybe_unused]] unsigned* counters) {
+#if defined(__CUDA_ARCH__)
+  static_assert(__CUDA_ARCH__ >= 700, "a grid barrier needs acquire and release, compute capability 7.0");
+  publish_global();
+  __syncthreads();
+  if (thread_id() == 0) {
+    unsigned before, arrived;
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(before) : "l"(counters + 1) : "memory");
+    asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], 1;" : "=r"(arrived) : "l"(counters) : "memory");
+    if (arrived + 1 == static_cast<unsigned>(cta_count())) {
+      asm volatile("st.relaxed.gpu.global.u32 [%0], 0;" ::"l"(counters) : "memory");
+      asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(counters + 1), "r"(before + 1) : "memory");
+    } else {
+      unsigned now;
+      do {
+        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(counters + 1) : "memory");
+      } while (now == before);
+    }
+  }
+  __syncthreads();
+  publish_global();
+#endif
+}
+
 /// The value that the lane `distance` away (by exclusive or) passed; `members` are the lanes that take part.
 template <class T>
 TILEFOUNDRY_DEVICE T shuffle_xor(T value, int distance, unsigned members) {
@@ -55,6 +90,45 @@ TILEFOUNDRY_DEVICE void abort_launch([[maybe_unused]] char const* message) {
 
 /// Integer division by zero has no defined result on a GPU, as in torch.
 TILEFOUNDRY_DEVICE void integer_division_by_zero() {}
+
+/// An index that the program computed or was given leaves the axis that it selects from: the launch stops, as
+/// by abort_launch. Out of line, so that the message costs nothing where it is not needed.
+__device__ __noinline__ inline void index_out_of_range([[maybe_unused]] int64_t index,
+                                                       [[maybe_unused]] int axis,
+                                                       [[maybe_unused]] int64_t extent) {
+#if defined(__CUDA_ARCH__)
+  printf("index %lld is out of range for axis %d of extent %lld\n", static_cast<long long>(index), axis,
+         static_cast<long long>(extent));
+  __trap();
+#endif
+}
+__device__ __noinline__ inline void range_out_of_bounds([[maybe_unused]] int64_t first,
+                                                        [[maybe_unused]] int64_t count,
+                                                        [[maybe_unused]] int axis,
+                                                        [[maybe_unused]] int64_t extent) {
+#if defined(__CUDA_ARCH__)
+  printf("%lld positions from %lld on exceed axis %d of extent %lld\n", static_cast<long long>(count),
+         static_cast<long long>(first), axis, static_cast<long long>(extent));
+  __trap();
+#endif
+}
+
+/// *p += value, at once for all threads of the device. f16 and bf16 round after each addition.
+template <class T>
+TILEFOUNDRY_DEVICE void atomic_add(T* p, T value) {
+  if constexpr (std::is_same<T, cute::half_t>::value) {
+    atomicAdd(reinterpret_cast<__half*>(p), detail::bit_cast<__half>(value));
+  } else if constexpr (std::is_same<T, cute::bfloat16_t>::value) {
+    atomicAdd(reinterpret_cast<__nv_bfloat16*>(p), detail::bit_cast<__nv_bfloat16>(value));
+  } else if constexpr (std::is_same<T, int64_t>::value) {
+    atomicAdd(reinterpret_cast<unsigned long long*>(p), static_cast<unsigned long long>(value));
+  } else {
+    static_assert(
+        std::is_same<T, float>::value || std::is_same<T, double>::value || std::is_same<T, int32_t>::value,
+        "ops::scatter_add: a GPU adds f16, bf16, f32, f64, i32 and i64 in memory");
+    atomicAdd(p, value);
+  }
+}
 
 TILEFOUNDRY_DEVICE float max_nan(float a, float b) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800

@@ -3,10 +3,12 @@
 
 #include <tilefoundry/runtime/core/copy.h>
 #include <tilefoundry/runtime/core/elementwise.h>
+#include <tilefoundry/runtime/core/gather.h>
 #include <tilefoundry/runtime/core/index.h>
 #include <tilefoundry/runtime/core/mma.h>
 #include <tilefoundry/runtime/core/pipeline.h>
 #include <tilefoundry/runtime/core/reduce.h>
+#include <tilefoundry/runtime/core/scatter.h>
 #include <tilefoundry/runtime/core/sync.h>
 #include <tilefoundry/runtime/core/tensors.h>
 #include <tilefoundry/runtime/core/tile.h>

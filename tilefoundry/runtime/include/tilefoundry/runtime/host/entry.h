@@ -10,6 +10,7 @@
 #include "tilefoundry/runtime/host/check.h"
 #include "tilefoundry/runtime/host/launch.h"
 #include "tilefoundry/runtime/host/spec.h"
+#include "tilefoundry/runtime/host/workspace.h"
 
 #if defined(TILEFOUNDRY_TARGET_CUDA)
 #include "tilefoundry/runtime/host/cuda/kernel.h"

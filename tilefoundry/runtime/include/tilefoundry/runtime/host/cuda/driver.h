@@ -30,7 +30,11 @@ namespace tilefoundry::host {
   X(occupancy, cuOccupancyMaxActiveBlocksPerMultiprocessor)   \
   X(copy_to_host, cuMemcpyDtoHAsync)                          \
   X(synchronize, cuStreamSynchronize)                         \
-  X(launch_kernel, cuLaunchKernel)
+  X(allocate, cuMemAllocAsync)                                \
+  X(free, cuMemFreeAsync)                                     \
+  X(set_bytes, cuMemsetD8Async)                               \
+  X(launch_kernel, cuLaunchKernel)                            \
+  X(launch_cooperative, cuLaunchCooperativeKernel)
 
 /// The driver's functions, resolved once per library.
 class CudaDriver {

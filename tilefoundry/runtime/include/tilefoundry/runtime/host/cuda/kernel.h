@@ -37,6 +37,7 @@ class CudaKernel {
     const int32_t* image_count;
     unsigned block;
     unsigned shared_bytes;
+    bool grid_barrier;  // CTAs meet, so all must be resident
   };
 
   explicit constexpr CudaKernel(const Config& config) : config_(config) {}
@@ -52,10 +53,19 @@ class CudaKernel {
       throw_error(kLaunchError, what(device), ": a grid of ", grid, " CTAs is above the limit of ",
                   INT32_MAX);
     }
+    if (config_.grid_barrier && grid > variant.resident) {
+      throw_error(kLaunchError, what(device), ": its CTAs meet at barriers, and of a grid of ", grid,
+                  " the device holds ", variant.resident, " at once; launch at most ", variant.resident,
+                  " CTAs, or CTAs with less threads, registers or shared memory");
+    }
     void* params[] = {launch.args};
-    const CUresult result =
-        driver.launch_kernel(variant.function, static_cast<unsigned>(grid), 1, 1, config_.block, 1, 1,
-                             config_.shared_bytes, current_stream(device), params, nullptr);
+    const CUstream stream = current_stream(device);
+    const auto blocks = static_cast<unsigned>(grid);
+    const CUresult result = config_.grid_barrier
+                                ? driver.launch_cooperative(variant.function, blocks, 1, 1, config_.block, 1,
+                                                            1, config_.shared_bytes, stream, params)
+                                : driver.launch_kernel(variant.function, blocks, 1, 1, config_.block, 1, 1,
+                                                       config_.shared_bytes, stream, params, nullptr);
     if (result != CUDA_SUCCESS) {
       driver.check(result, what(device), " (grid ", grid, ", block ", config_.block, ", ",
                    config_.shared_bytes, " bytes of shared memory)");

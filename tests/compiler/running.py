@@ -1,0 +1,63 @@
+"""How tests run what they compile: on the CPU, or, where a GPU is, on that.
+
+`TILEFOUNDRY_TEST_TARGET=cuda` runs the same tests on a GPU. Tensors are made, given back and compared on the CPU.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+import torch
+
+import tilefoundry
+from tilefoundry import CompilerOptions
+from tilefoundry.ir.core.module import Module
+from tilefoundry.runtime import Predicate, check
+
+TARGET = os.environ.get("TILEFOUNDRY_TEST_TARGET", "cpu")
+
+# A kernel that finds its arguments wrong stops with a message on the CPU. A GPU traps, and the process is lost to CUDA.
+needs_cpu = pytest.mark.skipif(TARGET != "cpu", reason="findings of kernels are reported on the CPU target")
+
+
+def compiled(program: Any, options: CompilerOptions | None = None) -> Callable[..., Any]:
+    """The compiled program, which takes and gives back CPU tensors; a tensor that it writes to is written to."""
+    kernel = tilefoundry.jit(program, target=TARGET, options=options)
+    if TARGET == "cpu":
+        return kernel
+
+    def run(*args: Any) -> Any:
+        there = [arg.to(TARGET) if isinstance(arg, torch.Tensor) and arg.ndim else arg for arg in args]
+        result = kernel(*there)
+        for arg, moved in zip(args, there, strict=True):
+            if moved is not arg:
+                arg.copy_(moved)
+        return _home(result)
+
+    return run
+
+
+def compare(module: Module, *inputs: torch.Tensor, bounds: Sequence[Predicate]) -> None:
+    """Asserts that the compiled module agrees with its evaluation in f64, rounded once to the dtype of the results."""
+    kernel = compiled(module)
+
+    def reference(*args: torch.Tensor) -> Any:
+        return _rounded(tilefoundry.evaluate(module, *args, precision="f64"), kernel(*args))
+
+    report = check(kernel, reference, inputs, expect={"output": list(bounds)})
+    assert report.passed, str(report)
+
+
+def _home(result: Any) -> Any:
+    if isinstance(result, torch.Tensor):
+        return result.cpu()
+    return tuple(map(_home, result)) if isinstance(result, tuple | list) else result
+
+
+def _rounded(reference: Any, like: Any) -> Any:
+    if isinstance(reference, torch.Tensor):
+        return reference.to(like.dtype)
+    return tuple(_rounded(r, k) for r, k in zip(reference, like, strict=True))
