@@ -7,6 +7,8 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from tilefoundry.driver.dump import DumpFlags as DumpFlags
+    from tilefoundry.driver.dump import DumpScope as DumpScope
     from tilefoundry.driver.inputs import normalize_to_module as normalize_to_module
     from tilefoundry.driver.just_in_time import jit as jit
     from tilefoundry.driver.options import CompilerOptions as CompilerOptions
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 # Where each name comes from; the imports above say the same to type checkers.
 _HOME_OF = {
     "CompilerOptions": "tilefoundry.driver.options",
+    "DumpFlags": "tilefoundry.driver.dump",
+    "DumpScope": "tilefoundry.driver.dump",
     "build": "tilefoundry.driver.pipeline",
     "compile": "tilefoundry.driver.pipeline",
     "jit": "tilefoundry.driver.just_in_time",

@@ -3,7 +3,6 @@
 import pytest
 
 from tilefoundry.driver.inputs import normalize_to_module, require_module, resolve_target, target_text
-from tilefoundry.driver.options import CompilerOptions
 from tilefoundry.ir.core.expr import Var
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
@@ -68,20 +67,3 @@ def test_unknown_targets() -> None:
 def test_the_text_says_what_a_program_is_placed_for() -> None:
     assert target_text(module(CUDA), CUDA) == CUDA.canonical_text() == target_text(module(None), CUDA)
     assert target_text(module(CUDA), CPU) == f"{CPU.canonical_text()} placed for {CUDA.canonical_text()}"
-
-
-def test_options() -> None:
-    texts = {
-        o.canonical_text()
-        for o in (
-            CompilerOptions(),
-            CompilerOptions(2),
-            CompilerOptions(fast_math=True),
-            CompilerOptions(line_info=True),
-        )
-    }
-    assert len(texts) == 4
-    with pytest.raises(ValueError, match="optimization_level is 4"):
-        CompilerOptions(4)
-    with pytest.raises(TypeError, match="fast_math must be a bool"):
-        CompilerOptions(fast_math=1)  # type: ignore[arg-type]

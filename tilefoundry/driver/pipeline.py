@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tilefoundry.codegen.emit import emit_module
 from tilefoundry.driver.device_code import DEVICE_CODE
+from tilefoundry.driver.dump import dumping
 from tilefoundry.driver.inputs import require_module, resolve_target
 from tilefoundry.driver.keys import module_key
 from tilefoundry.driver.options import CompilerOptions
@@ -26,11 +27,12 @@ def isa_of(target: Target) -> str:
     return target.arch if isinstance(target, CudaTarget) else target.isa  # type: ignore[attr-defined]
 
 
-def lower(mod: Module, target: str | Target | None = None) -> Module:
+def lower(mod: Module, target: str | Target | None = None, *, options: CompilerOptions | None = None) -> Module:
     """A Module of HIR as a verified Module of TIR.
 
     Args:
         target: what to compile for, as `jit` takes it.
+        options: how to compile; what of it concerns the passes.
 
     Raises:
         WrongTypeError: `mod` is no Module.
@@ -39,7 +41,9 @@ def lower(mod: Module, target: str | Target | None = None) -> Module:
     """
     module = require_module(mod, "lower")
     module.entry_function()
-    return lower_to_tir(module, resolve_target(module, target))
+    chosen = resolve_target(module, target)
+    with dumping("lower", module):
+        return lower_to_tir(module, chosen, stages=options.stages if options is not None else None)
 
 
 def build(mod: Module, target: str | Target | None = None, *, options: CompilerOptions | None = None) -> CompiledModule:
@@ -50,11 +54,14 @@ def build(mod: Module, target: str | Target | None = None, *, options: CompilerO
         CompileError: the compiler is missing or failed.
     """
     module = require_module(mod, "build")
-    return _build(module, resolve_target(module, target), options or CompilerOptions(), "", time.perf_counter())
+    started = time.perf_counter()
+    chosen = resolve_target(module, target)
+    with dumping("build", module):
+        return _build(module, chosen, options or CompilerOptions(), "", started)
 
 
 def _build(module: Module, target: Target, options: CompilerOptions, key: str, started: float) -> CompiledModule:
-    linkable = emit_module(module, target)
+    linkable = emit_module(module, target, min_ctas_per_sm=options.min_ctas_per_sm)
     with tempfile.TemporaryDirectory(prefix="tilefoundry-") as folder:
         library = write_artifact(linkable, options, Path(folder), linkable.entry.name, {isa_of(target): key})
         origin = BuildInfo("compiled", time.perf_counter() - started)
@@ -73,7 +80,9 @@ def compile(  # the name that users know
     module = require_module(mod, "compile")
     chosen = resolve_target(module, target)
     options = options or CompilerOptions()
-    return _build(lower(module, chosen), chosen, options, module_key(module, chosen, options), started)
+    key = module_key(module, chosen, options)
+    with dumping("compile", module):
+        return _build(lower(module, chosen, options=options), chosen, options, key, started)
 
 
 def load(path: str | os.PathLike[str]) -> CompiledModule:
