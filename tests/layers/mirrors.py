@@ -19,14 +19,6 @@ AWAITING_LOWERING: frozenset[str] = frozenset(
         "index/index_copy.py",
         "index/index_select.py",
         "index/scatter_add.py",
-        "matrix/mma_sm80.py",
-        "matrix/wgmma_sm90.py",
-        "shape/concat.py",
-        "shape/flip.py",
-        "shape/pad.py",
-        "shape/repeat_interleave.py",
-        "shape/shape_of.py",
-        "shape/stack.py",
     )
 )
 

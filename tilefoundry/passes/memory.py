@@ -88,7 +88,7 @@ class _Plan:
     def __init__(self, span: Var) -> None:
         self.span = span
         self.bytes = 0
-        self._offsets: dict[Var, int] = {}
+        self._offsets: dict[Var, Dim] = {}  # in bytes, of every shared tensor
 
     def place(self, items: list[Item]) -> list[Item]:
         return self._block(items, _only_windowed(items))
@@ -106,8 +106,11 @@ class _Plan:
                 case Binding(var, Call(target=TensorView(), args=(Var() as memory, *at))) if (
                     at and memory in self._offsets
                 ):
-                    place = dim_add(self._offsets[memory], _bytes_to(memory, at))
+                    self._offsets[var] = place = dim_add(self._offsets[memory], _bytes_to(memory, at))
                     out.append(self._view(var, _tensor_type(var), place))
+                case Binding(var, Call(target=TensorView(), args=(Var() as memory,))) if memory in self._offsets:
+                    self._offsets[var] = self._offsets[memory]
+                    out.append(item)
                 case Binding():
                     out.append(item)
                 case _:

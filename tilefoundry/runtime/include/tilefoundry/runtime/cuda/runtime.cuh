@@ -6,6 +6,7 @@
 #include <tilefoundry/runtime/core/gather.h>
 #include <tilefoundry/runtime/core/index.h>
 #include <tilefoundry/runtime/core/mma.h>
+#include <tilefoundry/runtime/core/part.h>
 #include <tilefoundry/runtime/core/pipeline.h>
 #include <tilefoundry/runtime/core/reduce.h>
 #include <tilefoundry/runtime/core/scatter.h>
