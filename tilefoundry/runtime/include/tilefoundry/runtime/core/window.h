@@ -240,7 +240,6 @@ TILEFOUNDRY_DEVICE Share share_of_cta() {
 template <class Dependent = void>
 TILEFOUNDRY_DEVICE Share share_of_grid() {
   constexpr auto cta = detail::kCtaLevel<Dependent>;
-  constexpr auto cta = detail::kCtaLevel<Dependent>;
   Share const own = share_of_cta<Dependent>();
   return {program_id<cta>() * own.step + own.first, static_cast<int64_t>(program_dim<cta>()) * own.step};
 }
