@@ -3,7 +3,7 @@
 from tilefoundry.passes.lower.create import arange, zeros
 from tilefoundry.passes.lower.elementwise import binary, cast, clamp, full_like, gelu, silu, softplus, unary, where
 from tilefoundry.passes.lower.function import lower_function
-from tilefoundry.passes.lower.matrix import matmul
+from tilefoundry.passes.lower.matrix import matmul, mma_sm80, wgmma_sm90
 from tilefoundry.passes.lower.norm import layer_norm, rms_norm, softmax
 from tilefoundry.passes.lower.reduce import argmax, argmin, cumsum, quant, reduce, sort, topk
 from tilefoundry.passes.lower.shape import (
@@ -37,6 +37,7 @@ _RULES = (
     local,
     matmul,
     mesh_coordinate,
+    mma_sm80,
     quant,
     rank,
     reduce,
@@ -55,6 +56,7 @@ _RULES = (
     tuple_get_item,
     unary,
     unsqueeze,
+    wgmma_sm90,
     where,
     zeros,
 )

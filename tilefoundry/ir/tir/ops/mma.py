@@ -10,7 +10,7 @@ from tilefoundry.ir.atoms import Fragment, MmaAtom
 from tilefoundry.ir.core.expr import Expr
 from tilefoundry.ir.core.op import ParamDef, TypeContext, register_op
 from tilefoundry.ir.dims.normal_form import dim_equal
-from tilefoundry.ir.shard import ShardLayout
+from tilefoundry.ir.shard import ShardLayout, in_axis_order
 from tilefoundry.ir.tir.ops.base import EffectOp
 from tilefoundry.ir.tir.ops.rules import tensor, written
 from tilefoundry.ir.types import StorageKind, TensorType
@@ -21,8 +21,9 @@ from tilefoundry.ir.types import StorageKind, TensorType
 class Mma(EffectOp):
     """``Mma(atom)(acc, lhs, rhs)``: acc += lhs @ rhs.
 
-    With an atom, all three are its register fragments. Without one, ``lhs`` (M, K) and ``rhs`` (K, N) are shared tiles
-    of the CTA with any strides, ``acc`` (M, N) is a register fragment, and the runtime chooses the instruction.
+    With an atom, all three are its register fragments, of one warp. Without one, ``lhs`` (M, K) and ``rhs`` (K, N) are
+    shared tiles of the CTA with any strides, ``acc`` (M, N) is a register fragment, and the runtime chooses the
+    instruction.
     """
 
     acc: ClassVar[ParamDef] = ParamDef()
@@ -64,11 +65,16 @@ def _check_fragment(ctx: TypeContext, atom: MmaAtom, name: str, type_: TensorTyp
     layout = type_.layout
     if (
         not isinstance(layout, ShardLayout)
-        or layout.shape != fragment.layout.shape
-        or layout.attrs != fragment.attrs
         or layout.mesh.shape != atom.scope.shape
+        or (layout.shape, layout.attrs) not in _spellings(fragment, layout)
     ):
         ctx.error(
             f"'{name}' of {atom.name} has the layout {fragment.layout} split by {fragment.attrs}, got {layout}",
             f"write ShardLayout(Layout({fragment.layout.shape}, {fragment.layout.strides}), {fragment.attrs}, mesh)",
         )
+
+
+def _spellings(fragment: Fragment, like: ShardLayout) -> list[tuple[object, object]]:
+    """Modes and attributes of a fragment, innermost mode first as the atom has them, or in the order of the axes."""
+    written = ShardLayout(fragment.layout, fragment.attrs, like.mesh)
+    return [(sl.shape, sl.attrs) for sl in (written, in_axis_order(written, fragment.shape))]
