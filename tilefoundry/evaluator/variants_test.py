@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import pytest
 import torch
 
@@ -201,3 +204,14 @@ def test_weights_are_reached_through_the_variant_of_the_run(n, factor):
     torch.testing.assert_close(Outer.load(OneWeight())(x), x * factor + 1, rtol=0, atol=0)
     inner = Middle.load(OneWeight())
     torch.testing.assert_close(inner(x), x * factor + 1, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("made", [copy.deepcopy, lambda reading: pickle.loads(pickle.dumps(reading))])
+def test_a_reading_is_copied_with_its_weights(made):
+    reading = Middle.load(OneWeight())
+    again = made(reading)
+    assert torch.equal(again.weighted.constants["w"], reading.weighted.constants["w"])
+    assert again.weighted.constants["w"].data_ptr() != reading.weighted.constants["w"].data_ptr()
+    x = torch.arange(6, dtype=torch.float32)
+    assert torch.equal(again(x), reading(x))
+    assert {"weighted", "inner", "constants"} <= set(dir(reading))

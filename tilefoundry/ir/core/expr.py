@@ -11,14 +11,26 @@ import dataclasses
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from tilefoundry.diagnostics import TileFoundryError, WrongTypeError
 from tilefoundry.ir.core.metadata import IRMetadata, Metadata, check_metadata, span_of
 from tilefoundry.ir.core.type import IntLiteralType, TupleType, Type
 
 
-class CallTarget:
+class Unchanging:
+    """Base of values that never change: a copy of one, shallow or deep, is the value itself."""
+
+    __slots__ = ()
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+        return self
+
+
+class CallTarget(Unchanging):
     """Base of what can be called: ops and functions."""
 
     __slots__ = ()
@@ -36,7 +48,7 @@ class CallTarget:
         return NotImplemented
 
 
-class Expr:
+class Expr(Unchanging):
     """Base of all expressions, which are frozen dataclasses with ``eq=False`` that call `init_expr` last when built.
 
     Attributes:

@@ -10,6 +10,7 @@ from typing import Protocol, runtime_checkable
 
 from tilefoundry.diagnostics import LookupNameError, WrongTypeError, WrongValueError
 from tilefoundry.ir.core.execution import executor
+from tilefoundry.ir.core.expr import Unchanging
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.loaded import LoadedModule as LoadedModule
 from tilefoundry.ir.core.loaded import hir_function, no_keywords, no_step, private_name, read_tree
@@ -31,10 +32,12 @@ class Definition(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Module:
+class Module(Unchanging):
     """Functions, child modules, and the context that they run in. Compared by identity.
 
-    Children are taken in as copies that know their owner, so that one authored Module may be a child of several.
+    Children are taken in as copies that know their owner, so that one authored Module may be a child of several. A
+    Module never changes, so that ``copy.copy`` gives itself; ``copy.deepcopy`` is `cloned`, and a pickle holds all that
+    it means, but no Python methods.
 
     Attributes:
         entry: the function that a call runs.
@@ -230,6 +233,22 @@ class Module:
         """
         functions = tuple(f.cloned() if isinstance(f, Function) else f for f in self.functions)
         return replace(self, functions=functions, modules=tuple(m.cloned() for m in self.modules))
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Module:
+        return memo.setdefault(id(self), self.cloned())  # type: ignore[return-value]  # what stands there is ours
+
+    def __reduce__(self) -> tuple[object, ...]:
+        if self.methods:
+            raise WrongTypeError(
+                f"module '{self.name}' has Python methods ({', '.join(self.methods)}), which cannot be pickled",
+                remedy="import the Python module that defines it where it is needed, or send as_script(module)",
+            )
+        children = tuple(replace(child, owner=None) for child in self.modules)  # the Module that takes them owns them
+        fields = (self.name, self.functions, self.entry, children, self.target, self.topologies, dict(self.metadata))
+        return type(self), (*fields, {}, self.owner)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*object.__dir__(self), *self.member_names()})
 
     # -- weights
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tilefoundry.diagnostics import SourceSpan, WrongTypeError, WrongValueError
-from tilefoundry.ir.core.expr import Var
+from tilefoundry.ir.core.expr import Unchanging, Var
 from tilefoundry.ir.core.metadata import Metadata, check_metadata, span_of
 from tilefoundry.ir.core.type import CallableType, UnitType
 from tilefoundry.ir.tir.stmt import Stmt
@@ -15,7 +15,7 @@ from tilefoundry.target import Target
 
 
 @dataclass(frozen=True, slots=True)
-class PrimFunction:
+class PrimFunction(Unchanging):
     """A kernel, or a host function that launches kernels; it returns nothing.
 
     Attributes:
