@@ -13,12 +13,6 @@ AWAITING_LOWERING: frozenset[str] = frozenset(
         "attention/attention.py",
         "attention/rope.py",
         "convolution/conv2d.py",
-        "index/cache_update.py",
-        "index/gather.py",
-        "index/index_add.py",
-        "index/index_copy.py",
-        "index/index_select.py",
-        "index/scatter_add.py",
     )
 )
 

@@ -21,7 +21,7 @@ from tilefoundry.ir.types import StorageKind, TensorType
 from tilefoundry.passes.lower.reach import Reach
 from tilefoundry.passes.lower.registry import rule_for
 from tilefoundry.passes.lower.uses import Uses
-from tilefoundry.passes.lower.values import Parts, Product, Ramp, Scalar, Uniform, Unplaced, Value, Window
+from tilefoundry.passes.lower.values import Chosen, Parts, Product, Ramp, Scalar, Uniform, Unplaced, Value, Window
 from tilefoundry.passes.modes import broadcast_type, held
 from tilefoundry.passes.names import Names
 
@@ -129,6 +129,8 @@ class Lowering:
         match value:
             case Window():
                 return f"a window of the global tensor '{value.tensor.name}'"
+            case Chosen():
+                return f"elements of the global tensor '{value.source.tensor.name}' at run-time indices"
             case Parts():
                 return "several values"
             case Uniform() | Ramp() | Product():

@@ -21,9 +21,11 @@ from tilefoundry.ir.shard import (
 )
 from tilefoundry.ir.types import DType, ShapeDim, StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
+from tilefoundry.passes.lower.index.reads import load_chosen, write_chosen
+from tilefoundry.passes.lower.index.windows import of_tile
 from tilefoundry.passes.lower.registry import lowers
 from tilefoundry.passes.lower.shape.slice import whole
-from tilefoundry.passes.lower.values import Product, Ramp, Uniform, Value, Window
+from tilefoundry.passes.lower.values import Chosen, Product, Ramp, Uniform, Value, Window
 from tilefoundry.passes.modes import fragment_view_type, held
 from tilefoundry.passes.operands import is_left_operand, on_tensor_cores, operand_tile, transposed
 
@@ -65,6 +67,8 @@ def _to_registers(ctx: Lowering, call: Call, source: Expr, value: Value, to: Ten
             _multiply(ctx, lhs, rhs, dst)
         case Window():
             _load(ctx, source, value, dst)
+        case Chosen():
+            load_chosen(ctx, call, value, dst)
         case Var() if tensor_type(value).storage is StorageKind.SMEM:
             view_type = fragment_view_type(tensor_type(value), to)
             if view_type is None:
@@ -102,6 +106,10 @@ def _to_shared(ctx: Lowering, call: Call, source: Expr, value: Value, to: Tensor
         case Window():
             dst = ctx.alloc(_hint(call), _operand_form(ctx, call, to, tile_type) or tile_type)
             _load(ctx, source, value, dst)
+            return dst
+        case Chosen():
+            dst = ctx.alloc(_hint(call), tile_type)
+            write_chosen(ctx, value, of_tile(dst))
             return dst
         case Var() if tensor_type(value).storage is StorageKind.RMEM:
             view_type = fragment_view_type(tile_type, tensor_type(value))
