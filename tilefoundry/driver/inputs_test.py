@@ -2,7 +2,9 @@
 
 import pytest
 
+from tilefoundry.diagnostics import WrongTypeError
 from tilefoundry.driver.inputs import normalize_to_module, require_module, resolve_target, target_text
+from tilefoundry.driver.pipeline import load
 from tilefoundry.ir.core.expr import Var
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
@@ -67,3 +69,9 @@ def test_unknown_targets() -> None:
 def test_the_text_says_what_a_program_is_placed_for() -> None:
     assert target_text(module(CUDA), CUDA) == CUDA.canonical_text() == target_text(module(None), CUDA)
     assert target_text(module(CUDA), CPU) == f"{CPU.canonical_text()} placed for {CUDA.canonical_text()}"
+
+
+def test_only_a_path_is_loaded() -> None:
+    for wrong in (3, None, b"name.so", module(None)):
+        with pytest.raises(WrongTypeError, match=r"load: expected the path of a library, got \w+\n.*jit compiles"):
+            load(wrong)  # type: ignore[arg-type]

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 from tilefoundry.codegen.emit import emit_module
+from tilefoundry.diagnostics import WrongTypeError
 from tilefoundry.driver.device_code import DEVICE_CODE
 from tilefoundry.driver.dump import dumping
 from tilefoundry.driver.inputs import require_module, resolve_target
@@ -89,9 +90,15 @@ def load(path: str | os.PathLike[str]) -> CompiledModule:
     """A kernel library that `tilefoundry_kernel` built, ready to be called as what `jit` returns.
 
     Raises:
+        WrongTypeError: `path` is no path.
         FileNotFoundError: there is no such file.
         LibraryError: it is not one of TileFoundry's, or not for this machine.
     """
+    if not isinstance(path, (str, os.PathLike)):
+        raise WrongTypeError(
+            f"load: expected the path of a library, got {type(path).__name__}",
+            remedy='write load("name.so"); jit compiles a Module',
+        )
     started = time.perf_counter()
     linked = read_artifact(Path(path))
     return load_linked_module(linked, BuildInfo("library", time.perf_counter() - started), DEVICE_CODE)

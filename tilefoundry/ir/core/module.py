@@ -321,6 +321,9 @@ class Module(Unchanging):
     def forward(self, *args: object, **keywords: object) -> object:
         """Runs the method ``forward`` when there is one, else the entry, which takes no keywords.
 
+        A function or child called ``forward`` does not change that: `tilefoundry.module` takes one as the entry only,
+        and in a Module that `select` has given another entry, `lookup` still finds it.
+
         Raises:
             WrongTypeError: there is neither, or the entry does not take these arguments.
         """
