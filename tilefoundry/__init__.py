@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tilefoundry.driver.pipeline import compile as compile
     from tilefoundry.driver.pipeline import load as load
     from tilefoundry.driver.pipeline import lower as lower
+    from tilefoundry.driver.tuning import tune as tune
     from tilefoundry.dsl import B as B
     from tilefoundry.dsl import Broadcast as Broadcast
     from tilefoundry.dsl import ComposedLayout as ComposedLayout
@@ -64,6 +65,7 @@ _HOMES = {
     "tilefoundry.driver.just_in_time": ("jit",),
     "tilefoundry.driver.options": ("CompilerOptions",),
     "tilefoundry.driver.pipeline": ("build", "compile", "load", "lower"),
+    "tilefoundry.driver.tuning": ("tune",),
     "tilefoundry.dsl": (
         *("B", "Broadcast", "ComposedLayout", "DType", "DimVar", "DimVarRangePat", "Dynamic", "Layout", "Mesh"),
         *("P", "Partial", "S", "ShardLayout", "Split", "Topology"),

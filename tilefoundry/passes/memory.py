@@ -50,11 +50,11 @@ class PlanMemory(KernelPass):
     def run_kernel(self, kernel: PrimFunction, module: Module, target: Target) -> PrimFunction:
         """The kernel with its tiles in one span."""
         planned, used = plan_memory(unfold(kernel.body), Names.of(kernel))
-        limit = shared_limit(module, target)
-        if limit is not None and used > limit:
+        placement = placement_of(module, target)
+        if isinstance(placement, CudaTarget) and used > placement.shared_bytes_per_cta:
             raise CompileError(
                 f"the tiles of '{kernel.name}' take {used} bytes of shared memory, and a CTA of "
-                f"{placement_of(module, target)} has {limit}",
+                f"{placement.device.id} has {placement.shared_bytes_per_cta}",
                 span=kernel.span,
                 remedy="use smaller tiles, or fewer stages",
             )
