@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-# ruff: noqa: F821, B007
+# ruff: noqa: F821, F841
 # Bodies are the tensor language: their names and annotations mean nothing to Python's type system.
 """Placed programs that read and write at run-time indices."""
 
@@ -195,7 +195,10 @@ def cache(dtype: str) -> Module:
     class Cached:
         @func
         def cached(
-            keys: Tensor[(M, V, 3, 8), DT], at: Tensor[(), "i32"], count: Tensor[(), "i32"], new: Tensor[(M, S, 3, 8), DT]
+            keys: Tensor[(M, V, 3, 8), DT],
+            at: Tensor[(), "i32"],
+            count: Tensor[(), "i32"],
+            new: Tensor[(M, S, 3, 8), DT],
         ) -> Tensor[(M, V, 3, 8), DT]:
             with Mesh(("cta",), (G,), ("c",)) as cta, Mesh(("thread",), (128,), ("t",)) as t:
                 return tf.cache_update(keys, at, count, new)

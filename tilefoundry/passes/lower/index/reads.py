@@ -18,8 +18,8 @@ from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.index.windows import (
     flat,
     in_memory,
-    index_fragment,
     in_registers,
+    index_fragment,
     memory_operand,
     of_tile,
     window_args,
