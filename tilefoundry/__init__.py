@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from tilefoundry.diagnostics import LaunchError as LaunchError
     from tilefoundry.diagnostics import TileFoundryError as TileFoundryError
     from tilefoundry.diagnostics import VerifyError as VerifyError
+    from tilefoundry.driver.dump import DumpFlags as DumpFlags
+    from tilefoundry.driver.dump import DumpScope as DumpScope
     from tilefoundry.driver.inputs import normalize_to_module as normalize_to_module
     from tilefoundry.driver.just_in_time import jit as jit
     from tilefoundry.driver.options import CompilerOptions as CompilerOptions
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from tilefoundry.driver.pipeline import compile as compile
     from tilefoundry.driver.pipeline import load as load
     from tilefoundry.driver.pipeline import lower as lower
+    from tilefoundry.driver.tuning import tune as tune
     from tilefoundry.dsl import B as B
     from tilefoundry.dsl import Broadcast as Broadcast
     from tilefoundry.dsl import ComposedLayout as ComposedLayout
@@ -57,10 +60,12 @@ if TYPE_CHECKING:
 # Where each name comes from; the imports above say the same to type checkers.
 _HOMES = {
     "tilefoundry.diagnostics": ("CompileError", "EvalError", "LaunchError", "TileFoundryError", "VerifyError"),
+    "tilefoundry.driver.dump": ("DumpFlags", "DumpScope"),
     "tilefoundry.driver.inputs": ("normalize_to_module",),
     "tilefoundry.driver.just_in_time": ("jit",),
     "tilefoundry.driver.options": ("CompilerOptions",),
     "tilefoundry.driver.pipeline": ("build", "compile", "load", "lower"),
+    "tilefoundry.driver.tuning": ("tune",),
     "tilefoundry.dsl": (
         *("B", "Broadcast", "ComposedLayout", "DType", "DimVar", "DimVarRangePat", "Dynamic", "Layout", "Mesh"),
         *("P", "Partial", "S", "ShardLayout", "Split", "Topology"),

@@ -13,20 +13,6 @@ AWAITING_LOWERING: frozenset[str] = frozenset(
         "attention/attention.py",
         "attention/rope.py",
         "convolution/conv2d.py",
-        "index/cache_update.py",
-        "index/gather.py",
-        "index/index_add.py",
-        "index/index_copy.py",
-        "index/index_select.py",
-        "index/scatter_add.py",
-        "matrix/mma_sm80.py",
-        "matrix/wgmma_sm90.py",
-        "shape/concat.py",
-        "shape/flip.py",
-        "shape/pad.py",
-        "shape/repeat_interleave.py",
-        "shape/shape_of.py",
-        "shape/stack.py",
     )
 )
 

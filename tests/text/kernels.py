@@ -21,6 +21,18 @@ class Both:
     dev = dev
     host = host
 """,
+    "integers of two widths": """\
+@prim_func
+def k(a: Tensor[(N, 8), "f32"], o: Tensor[(N, 8), "f32"], n: Tensor[(), "i32"]):
+    with Mesh((Topology("thread", 32),), (32,), ("t",)) as m:
+        for i in range(m.t, a.shape[0], 32):
+            T.copy(T.tensor_view(a, i, 0, shape=(1, 8)), T.tensor_view(o, i, 0, shape=(1, 8)))
+        for j in range(8):
+            for i in range(n + j, max(a.shape[0], j), n):
+                row = j * 32 + m.t
+                if row + 1 < a.shape[0] // n:
+                    T.copy(T.tensor_view(a, row, 0, shape=(1, 8)), T.tensor_view(o, row, 0, shape=(1, 8)))
+""",
     "statements": """\
 @prim_func
 def k(a: Tensor[(4,), "i32"], o: Tensor[(4,), "i32"], output_count: Tensor[(), "i32"]):

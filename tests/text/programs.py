@@ -10,6 +10,7 @@ from tilefoundry.dsl.storage import gmem, rmem, smem
 from tilefoundry.ir.types import StorageKind, TensorType
 from tilefoundry.target import CpuTarget, CudaTarget
 M, N = DimVar("M", 1, 1 << 20), DimVar("N", 1, 1 << 20)
+K = DimVar("K", 1, 9)
 """
 
 PROGRAMS = {
@@ -81,6 +82,46 @@ def f(x: Tensor[(8, 64), "f32"]) -> Tensor[(8, 64), "f32"]:
     t = g(x)
     u = g(t)
     return g(u) + t
+""",
+    "calls that a run decides": """\
+def made():
+    @func
+    def outside(x: Tensor[(K,), "f32"]) -> Tensor[(K,), "f32"]:
+        pass
+    @outside.specialize(DimVarRangePat("K", 1, 5))
+    def outside_low(x: Tensor[(K,), "f32"]) -> Tensor[(K,), "f32"]:
+        return x * x
+    @outside.specialize(DimVarRangePat("K", 5, 9))
+    def outside_high(x: Tensor[(K,), "f32"]) -> Tensor[(K,), "f32"]:
+        return x + x
+    @module(entry="run")
+    class Child:
+        @func
+        def run(x: Tensor[(K,), "f32"]) -> Tensor[(K,), "f32"]:
+            pass
+        @run.specialize(DimVarRangePat("K", 1, 9))
+        def every(x: Tensor[(K,), "f32"]) -> Tensor[(K,), "f32"]:
+            return outside(x) * 0.5
+    @module(entry="f")
+    class N:
+        child = Child
+        @func
+        def f(x: Tensor[(K,), "f32"]) -> Tensor[(K,), "f32"]:
+            y = inside(x) + 1.0
+            for i in range(2):
+                y = outside(y) - y
+            return inside(outside(child(y)))
+        @func
+        def inside(x: Tensor[(K,), "f32"]) -> Tensor[(K,), "f32"]:
+            pass
+        @inside.specialize(DimVarRangePat("K", 1, 3))
+        def tiny(x: Tensor[(K,), "f32"]) -> Tensor[(K,), "f32"]:
+            return x * 10.0
+        @inside.specialize(DimVarRangePat("K", 3, 9))
+        def large(x: Tensor[(K,), "f32"]) -> Tensor[(K,), "f32"]:
+            return outside(x) - x
+    return N
+N = made()
 """,
     "helper in mesh": """\
 @func

@@ -315,5 +315,7 @@ def _tensor_type(arg: Expr | int) -> TensorType:
 
 
 def _meets(op: tir.EffectOp, args: tuple[Expr, ...]) -> bool:
-    """Whether instances exchange values in this reduction."""
+    """Whether instances exchange values, in a reduction or in a matrix instruction."""
+    if isinstance(op, tir.Mma):
+        return op.atom is not None
     return isinstance(op, tir.Reduce) and crosses_instances(_tensor_type(args[0]), op.axes)

@@ -9,6 +9,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tilefoundry.codegen.barrier_text import barrier_text
+from tilefoundry.codegen.index_text import (
+    cache_update_text,
+    gather_text,
+    index_update_text,
+    position_update_text,
+    row_update_text,
+)
 from tilefoundry.codegen.op_tags import BINARY, REDUCE, UNARY
 from tilefoundry.codegen.register_scalars import assignment_text, is_register_scalar
 from tilefoundry.codegen.scalars import literal_text
@@ -134,6 +141,7 @@ SCALAR_OPS = (tir.Binary, tir.Cast, tir.Clamp, tir.Copy, tir.Fill, tir.ReLU, tir
 
 _EMITTERS: dict[type[tir.EffectOp], Callable[..., str]] = {
     tir.Binary: _binary,
+    tir.CacheUpdate: cache_update_text,
     tir.Cast: _cast,
     tir.Clamp: _clamp,
     tir.Copy: _copy,
@@ -141,6 +149,8 @@ _EMITTERS: dict[type[tir.EffectOp], Callable[..., str]] = {
     tir.CpAsyncCommit: _nothing,
     tir.CpAsyncWait: _nothing,
     tir.Fill: _fill,
+    tir.Gather: gather_text,
+    tir.IndexUpdate: index_update_text,
     tir.Iota: _iota,
     tir.Mma: _mma,
     tir.PipeAcquire: _on_pipe("acquire"),
@@ -148,8 +158,10 @@ _EMITTERS: dict[type[tir.EffectOp], Callable[..., str]] = {
     tir.PipeDrain: _on_pipe("drain"),
     tir.PipeRelease: _on_pipe("release"),
     tir.PipeWait: _wait,
+    tir.PositionUpdate: position_update_text,
     tir.ReLU: _relu,
     tir.Reduce: _reduce,
+    tir.RowUpdate: row_update_text,
     tir.Sync: _sync,
     tir.TileLoad: _tile_load,
     tir.TileStore: _tile_store,

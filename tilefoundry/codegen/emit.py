@@ -17,8 +17,11 @@ from tilefoundry.runtime.abi import EntryABI, param_abi_of
 from tilefoundry.target import CudaTarget, Target
 
 
-def emit_module(module: Module, target: Target) -> LinkableModule:
+def emit_module(module: Module, target: Target, *, min_ctas_per_sm: int | None = None) -> LinkableModule:
     """The sources of every kernel of ``module`` for ``target``, and of its entry.
+
+    Args:
+        min_ctas_per_sm: CTAs that a multiprocessor shall be able to hold at once; None states nothing. CUDA only.
 
     Raises:
         CompileError: something of the module has no form in generated code.
@@ -30,7 +33,7 @@ def emit_module(module: Module, target: Target) -> LinkableModule:
         jobs = tuple(_own_job(module, kernel) for kernel in functions)
         entry = next(job.abi for job in jobs if job.kernel.name == module.entry)
         program = HostProgram(jobs, entry)
-    units = tuple(_emit_unit(job, target) for job in program.jobs)
+    units = tuple(_emit_unit(job, target, min_ctas_per_sm) for job in program.jobs)
     source = emit_host(units, target, program.entry, program.workspace)
     return LinkableModule(target, units, source, program.entry)
 
@@ -48,11 +51,11 @@ def _kernels(module: Module) -> tuple[tir.PrimFunction, ...]:
     return module.functions  # type: ignore[return-value]  # checked above
 
 
-def _emit_unit(job: Job, target: Target) -> KernelUnit:
+def _emit_unit(job: Job, target: Target, min_ctas_per_sm: int | None) -> KernelUnit:
     kernel, config = job.kernel, job.config
     body = Body(kernel)
     if isinstance(target, CudaTarget):
-        wrapper = cuda.wrapper_text(kernel.name, config.block)
+        wrapper = cuda.wrapper_text(kernel.name, config.block, min_ctas_per_sm)
     else:
         wrapper = cpu.wrapper_text(kernel.name, config.block, body.grid_barrier)
     source = _unit_text(kernel, config, body, wrapper)

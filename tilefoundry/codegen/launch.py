@@ -9,7 +9,8 @@ from tilefoundry.diagnostics import CompileError
 from tilefoundry.ir import tir
 from tilefoundry.ir.core.expr import Call, Expr
 from tilefoundry.ir.core.module import Module
-from tilefoundry.ir.dims import Dim, dim_max, dim_vars
+from tilefoundry.ir.dims import Dim, ceildiv, dim_max, dim_vars
+from tilefoundry.ir.tir.ops.index import WindowOp
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ def derive_launch_config(module: Module, kernel: tir.PrimFunction) -> LaunchConf
     grid: Dim | None = levels.get("cta", 1)
     if grid is not None and not dim_vars(grid) <= known:
         grid = None
-    loops, stores = _work(kernel)
+    loops, stores = _work(kernel, block)
     if grid is None and not loops:
         raise CompileError(
             f"'{kernel.name}' runs on a launch-provided number of CTAs, and no loop is spread over them",
@@ -51,10 +52,11 @@ def derive_launch_config(module: Module, kernel: tir.PrimFunction) -> LaunchConf
     return LaunchConfig(grid, functools.reduce(dim_max, extents), block)
 
 
-def _work(kernel: tir.PrimFunction) -> tuple[list[Dim], bool]:
-    """The extents of the loops that are spread over all CTAs, and whether the kernel does anything outside of these.
+def _work(kernel: tir.PrimFunction, block: int) -> tuple[list[Dim], bool]:
+    """The extents of what is spread over all CTAs, and whether the kernel does anything outside of these.
 
-    Such a loop starts at the CTA's id and steps by the number of CTAs. What is outside needs a launch in any case.
+    A spread loop starts at the CTA's id and steps by the number of CTAs; an op that the instances of all CTAs share has
+    a CTA for each `block` parts. What is outside needs a launch in any case.
     """
     items = tir.unfold(kernel.body)
     counts: set[Expr] = {
@@ -68,6 +70,8 @@ def _work(kernel: tir.PrimFunction) -> tuple[list[Dim], bool]:
         match item:
             case tir.For(step=Expr() as step, extent=extent) if step in counts:
                 loops.append(extent)
+            case tir.Evaluate(callable=WindowOp(everywhere=True) as op, args=args):
+                loops.append(ceildiv(op.shares(args), block))
             case tir.For() | tir.Evaluate(callable=tir.TileStore()):
                 stores = True
     return loops, stores

@@ -7,6 +7,8 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from tilefoundry.driver.dump import DumpFlags as DumpFlags
+    from tilefoundry.driver.dump import DumpScope as DumpScope
     from tilefoundry.driver.inputs import normalize_to_module as normalize_to_module
     from tilefoundry.driver.just_in_time import jit as jit
     from tilefoundry.driver.options import CompilerOptions as CompilerOptions
@@ -14,16 +16,22 @@ if TYPE_CHECKING:
     from tilefoundry.driver.pipeline import compile as compile
     from tilefoundry.driver.pipeline import load as load
     from tilefoundry.driver.pipeline import lower as lower
+    from tilefoundry.driver.tune_report import TuneReport as TuneReport
+    from tilefoundry.driver.tuning import tune as tune
 
 # Where each name comes from; the imports above say the same to type checkers.
 _HOME_OF = {
     "CompilerOptions": "tilefoundry.driver.options",
+    "DumpFlags": "tilefoundry.driver.dump",
+    "DumpScope": "tilefoundry.driver.dump",
+    "TuneReport": "tilefoundry.driver.tune_report",
     "build": "tilefoundry.driver.pipeline",
     "compile": "tilefoundry.driver.pipeline",
     "jit": "tilefoundry.driver.just_in_time",
     "load": "tilefoundry.driver.pipeline",
     "lower": "tilefoundry.driver.pipeline",
     "normalize_to_module": "tilefoundry.driver.inputs",
+    "tune": "tilefoundry.driver.tuning",
 }
 
 __all__ = sorted(_HOME_OF)

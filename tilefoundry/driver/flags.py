@@ -52,6 +52,8 @@ def cpu_kernel(
     flags += ["-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math"]
     if options.optimization_level > 0:
         flags.append("-DNDEBUG")  # without it the runtime poisons shared memory before every CTA
+    if options.unroll_loops:
+        flags.append("-funroll-loops")
     if options.fast_math:
         flags.append("-ffast-math")
     if options.line_info:

@@ -2,8 +2,9 @@
 
 import pytest
 
+from tilefoundry.diagnostics import WrongTypeError
 from tilefoundry.driver.inputs import normalize_to_module, require_module, resolve_target, target_text
-from tilefoundry.driver.options import CompilerOptions
+from tilefoundry.driver.pipeline import load
 from tilefoundry.ir.core.expr import Var
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
@@ -70,18 +71,7 @@ def test_the_text_says_what_a_program_is_placed_for() -> None:
     assert target_text(module(CUDA), CPU) == f"{CPU.canonical_text()} placed for {CUDA.canonical_text()}"
 
 
-def test_options() -> None:
-    texts = {
-        o.canonical_text()
-        for o in (
-            CompilerOptions(),
-            CompilerOptions(2),
-            CompilerOptions(fast_math=True),
-            CompilerOptions(line_info=True),
-        )
-    }
-    assert len(texts) == 4
-    with pytest.raises(ValueError, match="optimization_level is 4"):
-        CompilerOptions(4)
-    with pytest.raises(TypeError, match="fast_math must be a bool"):
-        CompilerOptions(fast_math=1)  # type: ignore[arg-type]
+def test_only_a_path_is_loaded() -> None:
+    for wrong in (3, None, b"name.so", module(None)):
+        with pytest.raises(WrongTypeError, match=r"load: expected the path of a library, got \w+\n.*jit compiles"):
+            load(wrong)  # type: ignore[arg-type]

@@ -16,6 +16,7 @@ from tilefoundry.codegen.emit import emit_module
 from tilefoundry.diagnostics import CompileError, WrongTypeError
 from tilefoundry.driver.cache import DiskCache, default_root, open_cache, temporary_cache
 from tilefoundry.driver.device_code import DEVICE_CODE
+from tilefoundry.driver.dump import active_scope, current_dump, dump_hit, dumping
 from tilefoundry.driver.inputs import check_target, normalize_to_module, resolve_target
 from tilefoundry.driver.keys import library_key, module_key
 from tilefoundry.driver.options import CompilerOptions
@@ -78,6 +79,8 @@ class Jit:
         with self._lock:
             known = self._recent.get(recent)
         if known is not None:
+            if active_scope() is not None:
+                _dump_hit(normalize_to_module(fn_or_mod), known[1])
             return known[1]
         module = normalize_to_module(fn_or_mod)
         module.entry_function()
@@ -87,8 +90,11 @@ class Jit:
             compiling = self._compiling.setdefault(key, threading.Lock())
         with compiling:
             compiled = self._modules.get(key)
-            if compiled is None:
-                compiled = self._modules[key] = self._through_disk(module, chosen, options, key, started)
+            if compiled is not None:
+                _dump_hit(module, compiled)
+            else:
+                with dumping("jit", module, key):
+                    compiled = self._modules[key] = self._through_disk(module, chosen, options, key, started)
         with self._lock:
             self._compiling.pop(key, None)
             self._recent[recent] = (fn_or_mod, compiled)
@@ -113,7 +119,8 @@ class Jit:
         name = str(module.entry)
 
         def make(folder: Path) -> None:
-            linkable = emit_module(lower(module, target), target)
+            lowered = lower(module, target, options=options)
+            linkable = emit_module(lowered, target, min_ctas_per_sm=options.min_ctas_per_sm)
             try:
                 write_artifact(linkable, options, folder, name, {isa_of(target): key})
             except CompileError as error:  # compilers do not say why in a way that programs can read
@@ -132,6 +139,8 @@ class Jit:
                     raise LibraryError(f"'{linked.library}' is for {linked.target}")
                 compiled = load_linked_module(linked, origin, DEVICE_CODE)
                 if _identity(entry) == identity:
+                    if hit and (dump := current_dump()) is not None:
+                        dump.found(f"the disk cache, {entry}", linked.sources)
                     return compiled
             except FileNotFoundError:
                 # Another process dropped it, to make room, before all of it was read; or it holds another library.
@@ -163,6 +172,12 @@ class Jit:
             if root not in self._disks:
                 self._disks[root] = open_cache(root)
             return self._disks[root]
+
+
+def _dump_hit(module: Module, compiled: CompiledModule) -> None:
+    linked = compiled.linked
+    assert linked is not None  # of what jit made
+    dump_hit("jit", module, linked.key, linked.sources, "the cache of this process")
 
 
 def _identity(folder: Path) -> tuple[int, int]:

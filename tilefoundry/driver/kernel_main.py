@@ -6,6 +6,7 @@ import argparse
 import importlib
 import sys
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 
 from tilefoundry.codegen.emit import emit_module
@@ -33,15 +34,20 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--optimization-level", type=int, default=CompilerOptions().optimization_level)
     parser.add_argument("--fast-math", action="store_true")
     parser.add_argument("--line-info", action="store_true")
+    parser.add_argument("--stages", type=int)
+    parser.add_argument("--min-ctas-per-sm", type=int)
+    parser.add_argument("--unroll-loops", action="store_true")
     args = parser.parse_args(argv)
     try:
-        options = CompilerOptions(args.optimization_level, args.fast_math, args.line_info)
+        options = CompilerOptions(**{field.name: getattr(args, field.name) for field in fields(CompilerOptions)})
         module = normalize_to_module(_load_program(args.module))
         module.entry_function()
         targets = _targets(resolve_target(module, args.target), args.target, args.arch)
         keys = {arch: module_key(module, target, options) for arch, target in targets.items()}
         first = next(iter(targets.values()))
-        write_artifact(emit_module(lower(module, first), first), options, args.out.absolute(), args.name, keys)
+        lowered = lower(module, first, stages=options.stages)
+        linkable = emit_module(lowered, first, min_ctas_per_sm=options.min_ctas_per_sm)
+        write_artifact(linkable, options, args.out.absolute(), args.name, keys)
     except TileFoundryError as error:
         print(f"{args.module}: {error}", file=sys.stderr)
         return 1

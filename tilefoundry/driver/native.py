@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from tilefoundry.codegen.host import cubin_name, emit_images
 from tilefoundry.codegen.unit import LinkableModule
 from tilefoundry.diagnostics import CompileError
 from tilefoundry.driver import flags
+from tilefoundry.driver.dump import CompileDump, current_dump
 from tilefoundry.driver.options import CompilerOptions
 from tilefoundry.driver.toolchain import HostToolchain, find_cuda, find_host
 from tilefoundry.target import CpuTarget, CudaTarget
@@ -63,6 +65,9 @@ def build_library(
     if isinstance(target, CudaTarget):
         archs = archs or (target.arch,)
     sources = generated_sources(module, archs)
+    dump = current_dump()
+    if dump is not None:
+        dump.sources(sources)
     for file, text in sources.items():
         (work / file).write_text(text)
         os.utime(work / file, (_EPOCH, _EPOCH))
@@ -91,11 +96,14 @@ def build_library(
     else:
         raise CompileError(f"no compiler for target '{target.name}'", remedy="use a CudaTarget or a CpuTarget")
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        for done in [pool.submit(_run, step, work) for step in steps]:
-            done.result()
+        runs = [(step, pool.submit(_run, step, work)) for step in steps]
+        for step, run in runs:  # in their order, not in that in which they end: a log is the same each time
+            _finish(step, run.result(), dump)
+    last = [_Step(f"library '{name}'", flags.link(toolchain, objects, name), environment)]
     if isinstance(target, CudaTarget):
-        _run(_Step("table of cubins", flags.assemble(toolchain, "cubins.S", "cubins.o"), environment), work)
-    _run(_Step(f"library '{name}'", flags.link(toolchain, objects, name), environment), work)
+        last.insert(0, _Step("table of cubins", flags.assemble(toolchain, "cubins.S", "cubins.o"), environment))
+    for step in last:
+        _finish(step, _run(step, work), dump)
     return work / name, sources
 
 
@@ -116,12 +124,23 @@ def compile_ptx(module: LinkableModule, options: CompilerOptions, work: Path, ar
         command = flags.cuda_kernel(
             toolchain, toolkit, target, options, unit, arch or target.arch, f"{unit.name}.cu", output, ptx=True
         )
-        _run(_Step(f"PTX of '{unit.name}'", command, toolkit.environment() | {"TMPDIR": str(work)}), work)
+        step = _Step(f"PTX of '{unit.name}'", command, toolkit.environment() | {"TMPDIR": str(work)})
+        _finish(step, _run(step, work))
         texts[unit.name] = (work / output).read_text()
     return texts
 
 
-def _run(step: _Step, work: Path) -> None:
+@dataclass(frozen=True)
+class _Outcome:
+    """What came of a command: its exit status, what it printed, and how long it took."""
+
+    status: int
+    printed: str
+    seconds: float
+
+
+def _run(step: _Step, work: Path) -> _Outcome:
+    started = time.perf_counter()
     result = subprocess.run(
         step.command,
         cwd=work,
@@ -131,8 +150,19 @@ def _run(step: _Step, work: Path) -> None:
         text=True,
         check=False,
     )
-    if result.returncode:
+    return _Outcome(result.returncode, result.stdout + result.stderr, time.perf_counter() - started)
+
+
+def _finish(step: _Step, outcome: _Outcome, dump: CompileDump | None = None) -> None:
+    """Logs what came of a command.
+
+    Raises:
+        CompileError: it failed.
+    """
+    if dump is not None:
+        dump.command(step.what, step.command, step.environment, outcome.printed, outcome.status, outcome.seconds)
+    if outcome.status:
         raise CompileError(
-            f"compiling {step.what} failed with status {result.returncode}\n"
-            f"$ {shlex.join(step.command)}\n{result.stdout}{result.stderr}".rstrip()
+            f"compiling {step.what} failed with status {outcome.status}\n"
+            f"$ {shlex.join(step.command)}\n{outcome.printed}".rstrip()
         )

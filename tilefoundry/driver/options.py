@@ -6,15 +6,26 @@ from dataclasses import dataclass, fields
 
 from tilefoundry.diagnostics import WrongTypeError, WrongValueError
 
+# Field to the values that it may have; those that may be None leave the choice to the compiler.
+_RANGES = {"optimization_level": (0, 3), "stages": (1, 16), "min_ctas_per_sm": (1, 32)}
+_CHOSEN_BY_DEFAULT = ("stages", "min_ctas_per_sm")
+
 
 @dataclass(frozen=True)
 class CompilerOptions:
     """How to compile. Two equal options give the same library.
 
+    All but `fast_math` leave the meaning of a program alone: results differ by rounding at most.
+
     Attributes:
         optimization_level: 0 to 3, as C++ compilers count.
         fast_math: trade the last bits, denormals, infinities and NaNs for speed.
         line_info: keep source lines in device code, for profilers.
+        stages: buffers, 1 to 16, of every shared tile that a loop loads: all but one are loaded ahead. None takes two,
+            or one where shared memory does not suffice; a number that does not fit is refused.
+        min_ctas_per_sm: CTAs, 1 to 32, that a multiprocessor shall be able to hold at once, which limits the registers
+            of a thread (the second argument of ``__launch_bounds__``); without effect on CPUs. None states nothing.
+        unroll_loops: let the host compiler unroll the loops of CPU kernels; without effect on CUDA.
 
     Raises:
         WrongTypeError, WrongValueError: a field has the wrong type, or lies outside its range.
@@ -23,14 +34,20 @@ class CompilerOptions:
     optimization_level: int = 3
     fast_math: bool = False
     line_info: bool = False
+    stages: int | None = None
+    min_ctas_per_sm: int | None = None
+    unroll_loops: bool = False
 
     def __post_init__(self) -> None:
-        level = self.optimization_level
-        if isinstance(level, bool) or not isinstance(level, int):
-            raise WrongTypeError(f"CompilerOptions: optimization_level must be an int, got {level!r}")
-        if not 0 <= level <= 3:
-            raise WrongValueError(f"CompilerOptions: optimization_level is {level}, expected 0 to 3")
-        for name in ("fast_math", "line_info"):
+        for name, (low, high) in _RANGES.items():
+            value = getattr(self, name)
+            if value is None and name in _CHOSEN_BY_DEFAULT:
+                continue
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise WrongTypeError(f"CompilerOptions: {name} must be an int, got {value!r}")
+            if not low <= value <= high:
+                raise WrongValueError(f"CompilerOptions: {name} is {value}, expected {low} to {high}")
+        for name in ("fast_math", "line_info", "unroll_loops"):
             if not isinstance(getattr(self, name), bool):
                 raise WrongTypeError(f"CompilerOptions: {name} must be a bool, got {getattr(self, name)!r}")
 

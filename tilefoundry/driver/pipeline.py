@@ -8,7 +8,9 @@ import time
 from pathlib import Path
 
 from tilefoundry.codegen.emit import emit_module
+from tilefoundry.diagnostics import WrongTypeError
 from tilefoundry.driver.device_code import DEVICE_CODE
+from tilefoundry.driver.dump import dumping
 from tilefoundry.driver.inputs import require_module, resolve_target
 from tilefoundry.driver.keys import module_key
 from tilefoundry.driver.options import CompilerOptions
@@ -26,11 +28,12 @@ def isa_of(target: Target) -> str:
     return target.arch if isinstance(target, CudaTarget) else target.isa  # type: ignore[attr-defined]
 
 
-def lower(mod: Module, target: str | Target | None = None) -> Module:
+def lower(mod: Module, target: str | Target | None = None, *, options: CompilerOptions | None = None) -> Module:
     """A Module of HIR as a verified Module of TIR.
 
     Args:
         target: what to compile for, as `jit` takes it.
+        options: how to compile; what of it concerns the passes.
 
     Raises:
         WrongTypeError: `mod` is no Module.
@@ -39,7 +42,9 @@ def lower(mod: Module, target: str | Target | None = None) -> Module:
     """
     module = require_module(mod, "lower")
     module.entry_function()
-    return lower_to_tir(module, resolve_target(module, target))
+    chosen = resolve_target(module, target)
+    with dumping("lower", module):
+        return lower_to_tir(module, chosen, stages=options.stages if options is not None else None)
 
 
 def build(mod: Module, target: str | Target | None = None, *, options: CompilerOptions | None = None) -> CompiledModule:
@@ -50,11 +55,14 @@ def build(mod: Module, target: str | Target | None = None, *, options: CompilerO
         CompileError: the compiler is missing or failed.
     """
     module = require_module(mod, "build")
-    return _build(module, resolve_target(module, target), options or CompilerOptions(), "", time.perf_counter())
+    started = time.perf_counter()
+    chosen = resolve_target(module, target)
+    with dumping("build", module):
+        return _build(module, chosen, options or CompilerOptions(), "", started)
 
 
 def _build(module: Module, target: Target, options: CompilerOptions, key: str, started: float) -> CompiledModule:
-    linkable = emit_module(module, target)
+    linkable = emit_module(module, target, min_ctas_per_sm=options.min_ctas_per_sm)
     with tempfile.TemporaryDirectory(prefix="tilefoundry-") as folder:
         library = write_artifact(linkable, options, Path(folder), linkable.entry.name, {isa_of(target): key})
         origin = BuildInfo("compiled", time.perf_counter() - started)
@@ -73,16 +81,24 @@ def compile(  # the name that users know
     module = require_module(mod, "compile")
     chosen = resolve_target(module, target)
     options = options or CompilerOptions()
-    return _build(lower(module, chosen), chosen, options, module_key(module, chosen, options), started)
+    key = module_key(module, chosen, options)
+    with dumping("compile", module):
+        return _build(lower(module, chosen, options=options), chosen, options, key, started)
 
 
 def load(path: str | os.PathLike[str]) -> CompiledModule:
     """A kernel library that `tilefoundry_kernel` built, ready to be called as what `jit` returns.
 
     Raises:
+        WrongTypeError: `path` is no path.
         FileNotFoundError: there is no such file.
         LibraryError: it is not one of TileFoundry's, or not for this machine.
     """
+    if not isinstance(path, (str, os.PathLike)):
+        raise WrongTypeError(
+            f"load: expected the path of a library, got {type(path).__name__}",
+            remedy='write load("name.so"); jit compiles a Module',
+        )
     started = time.perf_counter()
     linked = read_artifact(Path(path))
     return load_linked_module(linked, BuildInfo("library", time.perf_counter() - started), DEVICE_CODE)

@@ -21,7 +21,7 @@ def read_artifact(library: Path) -> LinkedModule:
     keys: dict[str, str] = {}
     if (key_file := library.with_suffix(".key")).is_file():
         keys = dict(line.split() for line in key_file.read_text().splitlines())
-    options: dict[str, bool | int] = {}
+    options: dict[str, bool | int | None] = {}
     if (description_file := library.with_suffix(".abi.json")).is_file():
         options = json.loads(description_file.read_text()).get("options", {})
     folder = library.with_suffix(".sources")

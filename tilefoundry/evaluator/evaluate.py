@@ -19,8 +19,9 @@ from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.loaded import LoadedModule
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.core.unfinished import check_finished
-from tilefoundry.ir.elaborate import Elaborator
+from tilefoundry.ir.elaborate import Elaborator, called_prototypes
 from tilefoundry.ir.shard import Mesh
+from tilefoundry.ir.specialize import residual_dims, specialize_function
 from tilefoundry.ir.tir import PrimFunction
 from tilefoundry.ir.traverse import free_variables, post_order
 from tilefoundry.ir.variants import check_variants, variant_for
@@ -73,11 +74,17 @@ def evaluate(
     if precision not in PRECISIONS:
         raise EvalError(f"evaluate: unknown precision {precision!r}", remedy=f"use one of {', '.join(PRECISIONS)}")
     if mesh is not None and not isinstance(mesh, Mesh):
-        raise WrongTypeError(f"evaluate: mesh must be a Mesh, got {type(mesh).__name__}")
+        raise WrongTypeError(
+            f"evaluate: mesh must be a Mesh, got {type(mesh).__name__}",
+            remedy="write mesh=Mesh((Topology('cta', 132),), Layout((132,)))",
+        )
     options = RunOptions(precision, mesh)
     if isinstance(function, LoadedModule):
         if device is not None or children is not None:
-            raise EvalError("evaluate: a LoadedModule runs where its weights are, on its own children")
+            raise EvalError(
+                "evaluate: a LoadedModule runs where its weights are, on its own children",
+                remedy="leave device and children out, or evaluate its Module with every parameter",
+            )
         return function.runner(function.module.entry_function())(*inputs, options=options)
     return run_function(_function(function), inputs, device, children, options)
 
@@ -127,8 +134,9 @@ def run_function(
     if where is None:
         where = tensors[0].device if tensors else torch.device("cpu")
     extents = bind_extents(function, tensors)
-    function = Elaborator().without_calls(variant_for(function, extents))
+    function = variant_for(function, extents)
     check_served(function, extents)
+    function = _without_calls(function, extents)
     body = function.body
     if body is None:
         raise EvalError(f"'{function.name}' is a prototype without variants", remedy="give it a body")
@@ -144,6 +152,17 @@ def run_function(
         if units is not None:
             value = collected(units, value, body, f"the result of '{function.name}'")
         return _fresh(ctx, value, {x.untyped_storage().data_ptr() for x in tensors})
+
+
+def _without_calls(function: Function, extents: Mapping[str, int]) -> Function:
+    """The function with the values of those that it calls; of a prototype, of the variant that the extents select."""
+    elaborator = Elaborator()
+    inlined = elaborator.without_calls(function)
+    if called_prototypes(inlined):
+        open_dims = {d.name: extents[d.name] for d in residual_dims(inlined) if d.name in extents}
+        inlined = elaborator.without_calls(specialize_function(inlined, open_dims))
+        assert not called_prototypes(inlined)  # every extent of a call is computed from these
+    return inlined
 
 
 def _fresh(ctx: EvalContext, value: Value, memory: set[int]) -> object:

@@ -4,6 +4,7 @@ The printer (`tilefoundry.ir.text`) and TIR (`tilefoundry.ir.tir`) are imported 
 it fixes the order in which `dims`, `shard` and `types`, which build on each other, come up.
 """
 
+from tilefoundry.ir import pickles as pickles  # makes expressions picklable
 from tilefoundry.ir.core import (
     Call,
     Constant,

@@ -4,10 +4,11 @@ from tilefoundry.diagnostics import VerifyError
 from tilefoundry.ir.core import Call, Constant, DimVarRangePat, Function, Var
 from tilefoundry.ir.dims import DimVar
 from tilefoundry.ir.dims.ops import DimOp
-from tilefoundry.ir.elaborate import Elaborator
+from tilefoundry.ir.elaborate import Elaborator, called_prototypes, functions_reached
 from tilefoundry.ir.hir import Binary, BinaryKind, Zeros
 from tilefoundry.ir.samples import binary, call
 from tilefoundry.ir.shard import Broadcast, Split, make_mesh
+from tilefoundry.ir.specialize import specialize_function
 from tilefoundry.ir.traverse import post_order
 from tilefoundry.ir.types import StorageKind, make_shard_tensor_type, make_tensor_type
 
@@ -90,11 +91,29 @@ def test_the_variant_that_serves_the_call_is_taken():
 
     variants = (variant(BinaryKind.ADD, 1, 5), variant(BinaryKind.MUL, 5, 9))
     fn = Function("f", (Var("x", VECTOR),), None, VECTOR, variants=variants)
-    for extent, kind in ((4, BinaryKind.ADD), (5, BinaryKind.MUL), (DimVar("M", 6, 8), BinaryKind.MUL)):
+    cases = ((4, BinaryKind.ADD), (5, BinaryKind.MUL), (DimVar("M", 6, 8), BinaryKind.MUL), (M * 1, BinaryKind.ADD))
+    for extent, kind in cases:
         instance = Elaborator().elaborate(fn, (make_tensor_type((extent,), "f32"),))
         assert instance.body.target.kind is kind
-    with pytest.raises(VerifyError, match="no variant serves 'N' in"):
-        Elaborator().elaborate(fn, (make_tensor_type((DimVar("M", 3, 8),), "f32"),))
+    wide = make_tensor_type((DimVar("M", 3, 8),), "f32")
+    assert Elaborator().elaborate(fn, (wide,)) is fn
+    undecided = Elaborator().without_calls(caller(fn, wide))
+    (called,) = called_prototypes(undecided)
+    assert called.target is fn and called.type == wide
+    assert functions_reached(undecided) == (undecided, fn)
+    for extents, kind in (({"M": 4}, BinaryKind.ADD), ({"M": DimVar("M", 5, 8)}, BinaryKind.MUL)):
+        decided = Elaborator().without_calls(specialize_function(undecided, extents))
+        assert decided.body.target.kind is kind and called_prototypes(decided) == ()
+    # an instance under narrower types decides what was open
+    assert (
+        Elaborator().elaborate(caller(fn, VECTOR), (make_tensor_type((7,), "f32"),)).body.target.kind is BinaryKind.MUL
+    )
+
+
+def test_malformed_prototypes_are_refused():
+    fn = Function("f", (Var("x", VECTOR),), None, VECTOR, variants=(doubled(),))
+    with pytest.raises(VerifyError, match="a variant of 'f' has 0 pattern"):
+        Elaborator().elaborate(fn, (VECTOR,))
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,6 @@ class Rewriter:
         parts: Sequence[tuple[Expr, Node]] = (),
     ) -> None:
         self._extents = dict(extents or {})
-        self._retype = bool(self._extents)
         self._done: dict[int, Node] = {id(var): value for var, value in values.items()}
         self._done.update((id(var), value) for var, value in self._extents.items())
         self._done.update((id(part), value) for part, value in parts)
@@ -80,11 +79,11 @@ class Rewriter:
                 return self._dim(node) if changed else node
             args = self._all(node.args)
             target = (
-                substitute(node.target, self._extents) if self._retype and isinstance(node.target, Op) else node.target
+                substitute(node.target, self._extents) if self._extents and isinstance(node.target, Op) else node.target
             )
             if target == node.target and all(a is b for a, b in zip(args, node.args, strict=True)):
                 return node
-            keep = not self._retype and all(_same_type(a, b) for a, b in zip(args, node.args, strict=True))
+            keep = not self._extents and all(_types_alike(a, b) for a, b in zip(args, node.args, strict=True))
             return Call(target, args, node.type if keep else None, metadata=node.metadata)  # type: ignore[arg-type]
         if isinstance(node, Tuple):
             elements = self._all(node.elements)
@@ -118,15 +117,12 @@ class Rewriter:
         )
 
 
-class _Fresh(Rewriter):
+class _Instance(Rewriter):
     """Gives every loop variables of its own."""
-
-    def __init__(self) -> None:
-        super().__init__({})
-        self._retype = True  # types and attributes may mention the variables
 
     def _region(self, region: GridRegionExpr) -> Node:
         variable = dataclasses.replace(region.induction_var)
+        # types and attributes inside of the loop may mention the variable
         self._extents[region.induction_var] = self._done[id(region.induction_var)] = variable
         inits = self._rewritten(region.init_args)
         args = tuple(
@@ -135,15 +131,19 @@ class _Fresh(Rewriter):
         self._done.update((id(old), new) for old, new in zip(region.carried_args, args, strict=True))
         yields = self._rewritten(region.yield_values)
         body = None if region.body is None else self.expr(region.body)
+        del self._extents[region.induction_var]
         extent, step, start = (self._get(b) for b in (region.extent, region.step, region.start))
         return GridRegionExpr(
             variable, args, inits, body, yields, extent, step, start, region.spread, metadata=region.metadata
         )
 
 
-def fresh_loops(expr: Expr) -> Expr:
-    """`expr` with new variables in its loops, so that it may stand beside the old one; itself when it has no loops."""
-    return _Fresh().expr(expr)
+def instantiated(expr: Expr, values: Mapping[Var, Node]) -> Expr:
+    """`expr` with Vars replaced by values of the same types, and new variables in its loops.
+
+    It may stand beside the old one. The cost is linear in the size of `expr`.
+    """
+    return _Instance(values).expr(expr)
 
 
 def operands_of(node: Expr) -> tuple[Node, ...]:
@@ -157,8 +157,14 @@ def operands_of(node: Expr) -> tuple[Node, ...]:
     return ()
 
 
-def _same_type(a: Node, b: Node) -> bool:
-    return a is b or (isinstance(a, Expr) and isinstance(b, Expr) and a.type == b.type)
+def _types_alike(a: Node, b: Node) -> bool:
+    """Whether an operand may take the place of another without a change of the result's type.
+
+    The indices in a Tuple may not: the layout of a window depends on where it starts.
+    """
+    if a is b:
+        return True
+    return isinstance(a, Expr) and isinstance(b, Expr) and not isinstance(a, Tuple) and a.type == b.type
 
 
 def _atoms(node: Expr) -> list[Expr]:

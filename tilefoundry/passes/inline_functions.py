@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, NoReturn
 
-from tilefoundry.diagnostics import WrongTypeError
+from tilefoundry.diagnostics import VerifyError, WrongTypeError
+from tilefoundry.ir.core.expr import Call
 from tilefoundry.ir.core.function import Function
+from tilefoundry.ir.core.metadata import span_of
 from tilefoundry.ir.core.module import Module
-from tilefoundry.ir.elaborate import Elaborator
+from tilefoundry.ir.elaborate import Elaborator, called_prototypes
 from tilefoundry.passes.base import CALL_FREE, HIR, Pass
 from tilefoundry.target import Target
 
@@ -18,7 +20,8 @@ class InlineFunctions(Pass):
     """Takes the calls of functions out of the entry.
 
     Raises:
-        VerifyError: when it runs: a body does not fit the types of the arguments.
+        VerifyError: when it runs: a body does not fit the types of the arguments, or these leave open which variant of
+            a prototype serves a call.
     """
 
     name: ClassVar[str] = "inline-functions"
@@ -31,6 +34,21 @@ class InlineFunctions(Pass):
         if not isinstance(entry, Function):
             raise WrongTypeError(f"lower: the entry '{module.entry}' is no function", remedy="decorate it with @func")
         inlined = Elaborator().without_calls(entry)
+        for call in called_prototypes(inlined):
+            _undecided(call)
         if inlined is entry:
             return module
         return replace(module, functions=tuple(inlined if fn is entry else fn for fn in module.functions))
+
+
+def _undecided(call: Call) -> NoReturn:
+    assert isinstance(call.target, Function)
+    (pattern,) = call.target.variants[0].specializations
+    ranges = ", ".join(f"[{p.lo}, {p.hi})" for v in call.target.variants for p in v.specializations)
+    raise VerifyError(
+        f"the extents of this call of '{call.target.name}' may lie in several of the ranges {ranges} of "
+        f"'{pattern.dim_var}', which cannot be compiled yet: a kernel has one body",
+        span=span_of(call.metadata),
+        remedy="compile the module for extents of one range, one program for each: "
+        'tilefoundry.ir.specialize_module(module, {"S": DimVar("S", lo, hi)})',
+    )

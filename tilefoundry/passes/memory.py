@@ -50,11 +50,11 @@ class PlanMemory(KernelPass):
     def run_kernel(self, kernel: PrimFunction, module: Module, target: Target) -> PrimFunction:
         """The kernel with its tiles in one span."""
         planned, used = plan_memory(unfold(kernel.body), Names.of(kernel))
-        limit = shared_limit(module, target)
-        if limit is not None and used > limit:
+        placement = placement_of(module, target)
+        if isinstance(placement, CudaTarget) and used > placement.shared_bytes_per_cta:
             raise CompileError(
                 f"the tiles of '{kernel.name}' take {used} bytes of shared memory, and a CTA of "
-                f"{placement_of(module, target)} has {limit}",
+                f"{placement.device.id} has {placement.shared_bytes_per_cta}",
                 span=kernel.span,
                 remedy="use smaller tiles, or fewer stages",
             )
@@ -88,7 +88,7 @@ class _Plan:
     def __init__(self, span: Var) -> None:
         self.span = span
         self.bytes = 0
-        self._offsets: dict[Var, int] = {}
+        self._offsets: dict[Var, Dim] = {}  # in bytes, of every shared tensor
 
     def place(self, items: list[Item]) -> list[Item]:
         return self._block(items, _only_windowed(items))
@@ -106,8 +106,11 @@ class _Plan:
                 case Binding(var, Call(target=TensorView(), args=(Var() as memory, *at))) if (
                     at and memory in self._offsets
                 ):
-                    place = dim_add(self._offsets[memory], _bytes_to(memory, at))
+                    self._offsets[var] = place = dim_add(self._offsets[memory], _bytes_to(memory, at))
                     out.append(self._view(var, _tensor_type(var), place))
+                case Binding(var, Call(target=TensorView(), args=(Var() as memory,))) if memory in self._offsets:
+                    self._offsets[var] = self._offsets[memory]
+                    out.append(item)
                 case Binding():
                     out.append(item)
                 case _:

@@ -7,11 +7,11 @@ A canonical layout lists, for each logical axis in order, the factors of that ax
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tilefoundry.ir.dims import dim_mul
-from tilefoundry.ir.shard import Layout, ShardLayout, Split, axis_levels, flat_modes, group_modes
-from tilefoundry.ir.types import ShapeDim, TensorType
+from tilefoundry.ir.shard import Layout, ShardLayout, Split, axis_levels, flat_modes, group_modes, in_axis_order
+from tilefoundry.ir.types import ShapeDim, StorageKind, TensorType
 
 
 def broadcast_type(operand: TensorType, to: TensorType) -> TensorType | None:
@@ -43,6 +43,14 @@ def broadcast_type(operand: TensorType, to: TensorType) -> TensorType | None:
             strides[theirs] = source_strides[mine]
     layout = ShardLayout(Layout(target.shape, tuple(strides)), target.attrs, target.mesh)
     return TensorType(to.shape, operand.dtype, layout, operand.storage)
+
+
+def held(type_: TensorType) -> TensorType:
+    """How registers hold a value of this type: with the modes of each axis in order, outermost first."""
+    if type_.storage is not StorageKind.RMEM or not isinstance(type_.layout, ShardLayout):
+        return type_
+    layout = in_axis_order(type_.layout, type_.shape)
+    return type_ if layout is type_.layout else replace(type_, layout=layout)
 
 
 def fragment_view_type(tile: TensorType, fragment: TensorType) -> TensorType | None:

@@ -167,7 +167,7 @@ def _loop(loop: For, names: Names, stages: int) -> list[Item]:
     step = cast("int", loop.step)
     pipe, stage = Var(names.fresh("pipe"), INDEX_TYPE), Var(names.fresh("stage"), INDEX_TYPE)
     out: list[Item] = [
-        Binding(ring.memory, Call(AllocTensor(_tensor(ring.memory)), (), ring.memory.type)) for ring in rings
+        Binding(ring.memory, Call(AllocTensor(_tensor(ring.memory), ring=True), (), ring.memory.type)) for ring in rings
     ]
     out.append(Binding(pipe, Call(Pipeline(stages), (), INDEX_TYPE)))
     for ahead in range(stages - 1):

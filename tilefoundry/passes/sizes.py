@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from math import gcd
+
+from tilefoundry.ir.core.expr import Call, Constant
+from tilefoundry.ir.dims import Dim, DimAdd, DimMul, DimSub
 from tilefoundry.ir.shard import ComposedLayout, Layout, ShardLayout, Swizzle, cosize, row_major
 from tilefoundry.ir.types import TensorType
 
@@ -36,3 +40,21 @@ def storage_bytes(type_: TensorType) -> int:
     """Bytes from the first to the last element of a static tile, padding included, rounded up to its alignment."""
     step = alignment(type_)
     return -(-cosize(storage_layout(type_)) * type_.dtype.storage_bits // 8 // step) * step
+
+
+def known_multiple(offset: Dim, most: int = 16) -> int:
+    """The greatest power of two, up to ``most``, that divides an offset whatever its variables are."""
+    return gcd(_divisor(offset), most)
+
+
+def _divisor(dim: Dim) -> int:
+    match dim:
+        case int() | Constant():
+            value = dim if isinstance(dim, int) else dim.value
+            assert isinstance(value, int)
+            return value
+        case Call(target=DimMul(), args=(lhs, rhs)):
+            return _divisor(lhs) * _divisor(rhs)
+        case Call(target=DimAdd() | DimSub(), args=(lhs, rhs)):
+            return gcd(_divisor(lhs), _divisor(rhs))
+    return 1

@@ -121,16 +121,16 @@ class _Walk:
 def _buffers(items: list[Item]) -> dict[Var, Var]:
     """For each shared tensor the variable that owns its storage: the one that was allocated.
 
-    A view at an offset is a stage of a ring, which its pipeline orders, so it is left out.
+    The stages of a ring are ordered by its pipeline, so they and views of them are left out.
     """
     owners: dict[Var, Var] = {}
 
     def visit(block: list[Item]) -> None:
         for item in block:
             match item:
-                case Binding(var, Call(target=AllocTensor())) if _is_shared(var):
+                case Binding(var, Call(target=AllocTensor(ring=False))) if _is_shared(var):
                     owners[var] = var
-                case Binding(var, Call(target=TensorView(), args=(Var() as memory,))) if memory in owners:
+                case Binding(var, Call(target=TensorView(), args=(Var() as memory, *_))) if memory in owners:
                     owners[var] = owners[memory]
                 case _:
                     for inner in inner_blocks(item):

@@ -64,3 +64,15 @@ def test_what_is_specialised_is_lowered(extent: int | DimVar) -> None:
     lowered = lower(specialize_module(module(prototype()), {"S": extent}))
     (kernel,) = lowered.functions
     assert isinstance(kernel, PrimFunction)
+
+
+def test_a_call_that_several_variants_may_serve_is_refused() -> None:
+    callee = prototype()
+    params = tuple(Var(p.name, p.type) for p in callee.params)
+    caller = module(Function("attention", params, Call(callee, params), callee.return_type))
+    words = r"this call of 'attention' may lie in several of the ranges \[1, 64\), \[64, 1048576\) of 'S'"
+    with pytest.raises(VerifyError, match=words) as caught:
+        lower(caller)
+    assert caught.value.remedy is not None and "specialize_module" in caught.value.remedy
+    (kernel,) = lower(specialize_module(caller, {"S": 128})).functions
+    assert isinstance(kernel, PrimFunction)

@@ -20,6 +20,7 @@ from tilefoundry.ir.core.op import OpSchema, ParamDef, schemas_named
 from tilefoundry.ir.core.pattern import ScalarPat
 from tilefoundry.ir.core.type import Type
 from tilefoundry.ir.dims import INDEX_TYPE
+from tilefoundry.ir.elaborate import functions_reached
 from tilefoundry.ir.overload import resolve_overload
 from tilefoundry.ir.traverse import post_order
 from tilefoundry.ir.types import DType, TensorType
@@ -141,10 +142,13 @@ def _extremum(p: Parser, node: ast.Call, function: object, values: list[object],
 def function_call(
     p: Parser, node: ast.Call, callee: Function, positional: list[Given], keywords: dict[str, Given]
 ) -> Expr:
-    """A call of another function: its body, rebuilt under the types of these arguments."""
+    """A call of another function: its body, rebuilt under the types of these arguments.
+
+    Of a prototype whose variants these types do not decide among, it stays a Call.
+    """
     args = arguments(p, node, callee.name, [param.name for param in callee.params], positional, keywords)
     with p.located(node):
-        return p.session.elaborator.inline(callee, args)
+        return p.session.elaborator.inline(callee, args, p.metadata(node))
 
 
 def child_call(p: Parser, node: ast.Call, child: Module, positional: list[Given], keywords: dict[str, Given]) -> Expr:
@@ -166,7 +170,8 @@ def _reaches_weights(fn: Function) -> bool:
     """Whether a call of `fn` needs the reading of the module that holds it."""
     if any(param.is_const for param in fn.params):
         return True
-    bodies = [part.body for part in (fn, *fn.variants) if part.body is not None]
+    parts = (part for function in functions_reached(fn) for part in (function, *function.variants))
+    bodies = [part.body for part in parts if part.body is not None]
     return any(isinstance(e, Call) and isinstance(e.target, ChildEntry) for e in post_order(*bodies))
 
 

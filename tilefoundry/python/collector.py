@@ -206,6 +206,13 @@ class Collector:
                 if kind == "child module"
                 else f"it has: {', '.join(f.name for f in ordered) or 'none'}",
             )
+        if entry != "forward" and ("forward" in self.functions or "forward" in self.children):
+            raise WrongValueError(
+                f"module '{name}': the member 'forward' would be hidden: a call of the module, and its attribute "
+                f"'forward', run {f'the entry {entry!r}' if entry is not None else 'the entry, and there is none'}",
+                span=self.site.member(self._held.get("forward", "forward")),
+                remedy="make it the entry, or call it otherwise; a plain Python method 'forward' may run any function",
+            )
         children = tuple(self.children.values())
         module = Module(name, ordered, entry, children, target, topologies, methods=self.methods)
         for member in self.pending.values():

@@ -17,6 +17,7 @@ from tilefoundry.ir.core.converters import check_converter
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.metadata import BindingMetadata
 from tilefoundry.ir.core.pattern import DimVarRangePat
+from tilefoundry.ir.pickles import reduced_function
 from tilefoundry.ir.verify import verify_function
 from tilefoundry.python.function import Role, parse_function
 from tilefoundry.python.members import (
@@ -103,7 +104,7 @@ class Draft(Function):
     __hash__ = Function.__hash__
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Function, tuple(getattr(self, f.name) for f in dataclasses.fields(Function))
+        return reduced_function(self)
 
     def sealed(self) -> Function:
         """This function, which takes no further parts.

@@ -48,7 +48,7 @@ def parse_function(
     if node.returns is None:
         p.refuse(node, f"function '{node.name}' has no return annotation", 'write -> Tensor[(...), "f32"]')
     declared = return_type(outside, node.returns, function.__annotations__.get("return"))
-    _check_dim_vars(p, node, [*(param.type for param in params), declared])
+    _check_dim_vars(p, [*_annotated(node, params), (node.returns, declared)])
     p.scope.update((param.name, param) for param in params)
     p.run(node.body)
     _check_body(p, node, role)
@@ -63,8 +63,14 @@ def parse_function(
 def parameters(p: Parser, function: FunctionType, node: ast.FunctionDef) -> tuple[Var, ...]:
     """The parameters of a definition; `p` resolves names as annotations do."""
     params = tuple(_parameter(p, function, argument) for argument in _arguments(p, node))
-    _check_dim_vars(p, node, [param.type for param in params])
+    _check_dim_vars(p, _annotated(node, params))
     return params
+
+
+def _annotated(node: ast.FunctionDef, params: tuple[Var, ...]) -> list[tuple[ast.expr, Type]]:
+    """The annotations of the parameters, and the types that they say."""
+    arguments = [*node.args.posonlyargs, *node.args.args]
+    return [(a.annotation, p.type) for a, p in zip(arguments, params, strict=True) if a.annotation is not None]
 
 
 def _check_body(p: Parser, node: ast.FunctionDef, role: Role) -> None:
@@ -122,16 +128,16 @@ def _parameter(p: Parser, function: FunctionType, argument: ast.arg) -> Var:
     return Var(argument.arg, type_, spec.is_const, metadata)
 
 
-def _check_dim_vars(p: Parser, node: ast.FunctionDef, types: list[Type]) -> None:
+def _check_dim_vars(p: Parser, annotated: list[tuple[ast.expr, Type]]) -> None:
     """One name, one envelope, within a signature."""
     known: dict[str, DimVar] = {}
-    for type_ in types:
+    for annotation, type_ in annotated:
         for leaf in tensor_leaves(type_):
             for var in sorted((v for d in leaf.shape for v in dim_vars(d)), key=lambda v: (v.name, v.lo, v.hi)):
                 other = known.setdefault(var.name, var)
                 if other is not var:
                     p.refuse(
-                        node,
+                        annotation,
                         f"DimVar '{var.name}' has two envelopes in one signature: [{other.lo}, {other.hi}) and "
                         f"[{var.lo}, {var.hi})",
                         remedy="use one DimVar object for one name",

@@ -19,6 +19,7 @@ def operands(p: Parser, node: ast.AST, values: Sequence[object]) -> tuple[Expr, 
 
     A float adopts the float dtype of the other operand, an int its integer dtype; neither changes kind.
     """
+    values = p.levelled(node, values)
     peer = _peer_dtype(values)
     return tuple(_operand(p, node, value, peer) for value in values)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NoReturn
@@ -159,6 +159,10 @@ class Parser:
         remedy = f"tf.{target.op_name} gives: {' '.join(rule.split())}" if isinstance(target, Op) else None
         with self.located(node, remedy):
             return Call(target, args, metadata=self.metadata(node))
+
+    def levelled(self, node: ast.AST, values: Sequence[object]) -> Sequence[object]:
+        """The operands of one op as they meet; dtypes of a tensor program never promote."""
+        return values
 
     def bind(self, name: str, value: object) -> None:
         """Gives a local name a value; a run-time value without a name takes this one."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tilefoundry.diagnostics import VerifyError
+from tilefoundry.ir.core.expr import Call
 from tilefoundry.ir.core.function import Function
-from tilefoundry.ir.core.metadata import BindingMetadata, find_metadata
+from tilefoundry.ir.core.metadata import BindingMetadata, find_metadata, span_of
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.core.pattern import DimVarRangePat
 from tilefoundry.python.testing import check_refusal, load_program, marked
@@ -194,6 +195,15 @@ PARTS: dict[str, tuple[str, type[Exception], tuple[str, ...]]] = {
 }
 
 
+@pytest.mark.parametrize("extent", ["D", 'DimVar("K", 4, 6)', 'DimVar("K", 1, 5) * 2'])
+def test_a_call_that_several_variants_may_serve_stays_a_call(extent: str) -> None:
+    module = program(marked(calling(extent))[0])
+    f = module.entry_function()
+    assert isinstance(f, Function) and isinstance(f.body, Call)
+    assert f.body.target is module.lookup("p")
+    assert span_of(f.body.metadata) is not None and f.body.type == f.return_type
+
+
 @pytest.mark.parametrize("name", PARTS)
 def test_parts_are_refused_with_kind_place_and_words(name: str) -> None:
     text, kind, words = PARTS[name]
@@ -264,7 +274,9 @@ def calling(extent: str) -> str:
     return text + f"\n    @func\n    def f{signature}\n        return §p(x)"
 
 
-@pytest.mark.parametrize(("extent", "doubled"), [("4", True), ("5", False), ('DimVar("K", 2, 5)', True)])
+@pytest.mark.parametrize(
+    ("extent", "doubled"), [("4", True), ("5", False), ('DimVar("K", 2, 5)', True), ('DimVar("K", 1, 3) * 2', True)]
+)
 def test_a_call_of_a_prototype_is_a_call_of_the_variant(extent: str, doubled: bool) -> None:
     f = entry(marked(calling(extent))[0])
     assert f.body is not None
@@ -274,12 +286,12 @@ def test_a_call_of_a_prototype_is_a_call_of_the_variant(extent: str, doubled: bo
 @pytest.mark.parametrize(
     ("extent", "words"),
     [
-        ("D", r"no variant serves 'D' in \[1, 9\)"),
         ("9", "type mismatch"),
-        ('DimVar("K", 1, 3) * 2', "whose extent is not given"),
+        ('DimVar("K", 1, 10)', r"extent K in \[1, 10\) does not fit D in \[1, 9\)"),
+        ('DimVar("K", 1, 6) * 2', r"extent K \* 2 in \[2, 11\) does not fit D in \[1, 9\)"),
     ],
 )
-def test_a_call_must_be_known_to_fit_one_variant(extent: str, words: str) -> None:
+def test_a_call_must_be_known_to_fit_the_envelope(extent: str, words: str) -> None:
     source, place = marked(calling(extent))
     with pytest.raises(VerifyError, match=words) as caught:
         load_program(source)

@@ -141,6 +141,21 @@ DECORATORS: dict[str, tuple[str, type[Exception], tuple[str, ...]]] = {
         TypeError,
         ("belongs to a class that is not a module yet", "@module"),
     ),
+    "forward beside the entry": (
+        members(f"@func\n§{G.replace('def g', 'def forward')}", decorator='@module(entry="f")'),
+        ValueError,
+        ("'forward' would be hidden", "run the entry 'f'", "make it the entry"),
+    ),
+    "forward without an entry": (
+        members(f"@func\n§{G.replace('def g', 'def forward')}", decorator="@module"),
+        ValueError,
+        ("'forward' would be hidden", "the entry, and there is none"),
+    ),
+    "a child called forward": (
+        CHILD + members("§layers = (g.renamed('forward'),)", decorator='@module(entry="f")'),
+        ValueError,
+        ("'forward' would be hidden",),
+    ),
     # calls between members
     "recursion": (members().replace("return x", "return §f(x)"), VerifyError, ("recursive call: f -> f", "loop")),
     "mutual recursion": (
@@ -189,7 +204,7 @@ for taken, program in HIDDEN.items():
 
 
 def test_names_that_hide_nothing_are_legal() -> None:
-    load_program(members(f"@func\n{F.replace('def f', 'def forward')}"))
+    load_program(members(f"@func\n{G.replace('def g', 'def forward')}", decorator='@module(entry="forward")'))
     load_program(
         members('@f.converter("w")\ndef load(raw: Tensor[(8,), "f32"]) -> Tensor[(8,), "f32"]: return raw').replace(
             'x: Tensor[(8,), "f32"]) ->', 'x: Tensor[(8,), "f32"], w: ConstTensor[(8,), "f32"]) ->', 1

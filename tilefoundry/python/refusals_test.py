@@ -113,8 +113,12 @@ VERIFY: dict[str, tuple[str, tuple[str, ...]]] = {
     "no dtype": (body("return x", params="x: §Tensor[(64, 32),]"), ("1 item",)),
     "unknown storage": (body("return x", params='x: §Tensor[(64, 32), "f32", "l2"]'), ("unknown storage 'l2'",)),
     "two envelopes": (
-        '@func\n§def f(x: Tensor[(DimVar("K", 1, 8),), "f32"], y: Tensor[(DimVar("K", 1, 9),), "f32"])'
+        '@func\ndef f(x: Tensor[(DimVar("K", 1, 8),), "f32"], y: §Tensor[(DimVar("K", 1, 9),), "f32"])'
         ' -> Tensor[(8,), "f32"]:\n    return x',
+        ("'K' has two envelopes", "[1, 8) and [1, 9)", "one DimVar object"),
+    ),
+    "two envelopes, in the result": (
+        '@func\ndef f(x: Tensor[(DimVar("K", 1, 8),), "f32"]) -> §Tensor[(DimVar("K", 1, 9),), "f32"]:\n    return x',
         ("'K' has two envelopes",),
     ),
     "const result": (body("return x", result='§ConstTensor[(64, 32), "f32"]'), ("cannot be a ConstTensor",)),

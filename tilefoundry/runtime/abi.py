@@ -92,7 +92,7 @@ class LinkedModule:
         isa: instruction set (CPU) or compile architecture (CUDA).
         key: the key under which `jit` would cache it.
         sources: generated file name to text; empty when the library came without them.
-        options: compiler option to value, likewise.
+        options: compiler option to value, likewise; None where the compiler chooses.
     """
 
     library: Path
@@ -103,7 +103,7 @@ class LinkedModule:
     isa: str
     key: str = ""
     sources: Mapping[str, str] = field(default_factory=dict, hash=False)
-    options: Mapping[str, bool | int] = field(default_factory=dict, hash=False)
+    options: Mapping[str, bool | int | None] = field(default_factory=dict, hash=False)
 
 
 def param_abi_of(var: Var) -> ParamABI:

@@ -29,6 +29,12 @@ def _compile(ctx, headers, env, inputs):
         args.add("--fast-math")
     if ctx.attr.line_info:
         args.add("--line-info")
+    if ctx.attr.stages:
+        args.add("--stages", ctx.attr.stages)
+    if ctx.attr.min_ctas_per_sm:
+        args.add("--min-ctas-per-sm", ctx.attr.min_ctas_per_sm)
+    if ctx.attr.unroll_loops:
+        args.add("--unroll-loops")
 
     context = headers.compilation_context
     include = context.system_includes.to_list() + context.includes.to_list()
@@ -70,10 +76,13 @@ _ATTRS = {
     "archs": attr.string_list(doc = "Compile architectures (CUDA) or the instruction set (CPU)."),
     "fast_math": attr.bool(doc = "CompilerOptions.fast_math."),
     "line_info": attr.bool(doc = "CompilerOptions.line_info."),
+    "min_ctas_per_sm": attr.int(doc = "CompilerOptions.min_ctas_per_sm; 0 is None."),
     "module": attr.string(doc = "The program, as 'package.module:attribute'.", mandatory = True),
     "optimization_level": attr.int(doc = "CompilerOptions.optimization_level."),
+    "stages": attr.int(doc = "CompilerOptions.stages; 0 is None."),
     "target": attr.string(doc = "'cuda' or 'cpu'.", values = ["cuda", "cpu"]),
     "tool": attr.label(doc = "The code generator, with the program.", cfg = "exec", executable = True, mandatory = True),
+    "unroll_loops": attr.bool(doc = "CompilerOptions.unroll_loops."),
     "_cc_toolchain": attr.label(default = "@bazel_tools//tools/cpp:current_cc_toolchain"),
 }
 
@@ -102,6 +111,9 @@ def tilefoundry_kernel(
         optimization_level = 3,
         fast_math = False,
         line_info = False,
+        stages = 0,
+        min_ctas_per_sm = 0,
+        unroll_loops = False,
         **kwargs):
     """A kernel library: `name.so`, `name.key`, `name.abi.json` and the generated `name.sources/`.
 
@@ -119,6 +131,9 @@ def tilefoundry_kernel(
       optimization_level: as CompilerOptions.optimization_level.
       fast_math: as CompilerOptions.fast_math.
       line_info: as CompilerOptions.line_info.
+      stages: as CompilerOptions.stages; 0 leaves it to the compiler.
+      min_ctas_per_sm: as CompilerOptions.min_ctas_per_sm; 0 states nothing.
+      unroll_loops: as CompilerOptions.unroll_loops.
       **kwargs: attributes that every rule has, such as visibility and tags.
     """
     testonly = kwargs.get("testonly", False)
@@ -141,9 +156,12 @@ def tilefoundry_kernel(
         archs = archs,
         fast_math = fast_math,
         line_info = line_info,
+        min_ctas_per_sm = min_ctas_per_sm,
         module = module,
         optimization_level = optimization_level,
+        stages = stages,
         target = target,
         tool = ":" + tool,
+        unroll_loops = unroll_loops,
         **kwargs
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType, MethodType
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True, eq=False)
 class LoadedModule:
     """A Module with the weights that one resource gave it. Functions take activations alone.
+
+    ``copy.deepcopy`` copies the weights; a pickle holds them.
 
     Attributes:
         module: the Module; it knows nothing of the reading.
@@ -65,6 +68,16 @@ class LoadedModule:
             f"module '{module.name}' has no function, child or method '{name}'",
             remedy=f"it has: {', '.join(module.member_names())}",
         )
+
+    def __deepcopy__(self, memo: dict[int, object]) -> LoadedModule:
+        constants = copy.deepcopy(dict(self.constants), memo)
+        return LoadedModule(self.module, constants, tuple(copy.deepcopy(child, memo) for child in self.modules))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return LoadedModule, (self.module, dict(self.constants), self.modules)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*object.__dir__(self), *self.module.member_names()})
 
     def forward(self, *acts: object, **keywords: object) -> object:
         """Runs the method ``forward`` when there is one, else the entry, on activations alone and without keywords.

@@ -10,6 +10,7 @@ from typing import Protocol, runtime_checkable
 
 from tilefoundry.diagnostics import LookupNameError, WrongTypeError, WrongValueError
 from tilefoundry.ir.core.execution import executor
+from tilefoundry.ir.core.expr import Unchanging
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.loaded import LoadedModule as LoadedModule
 from tilefoundry.ir.core.loaded import hir_function, no_keywords, no_step, private_name, read_tree
@@ -31,10 +32,12 @@ class Definition(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Module:
+class Module(Unchanging):
     """Functions, child modules, and the context that they run in. Compared by identity.
 
-    Children are taken in as copies that know their owner, so that one authored Module may be a child of several.
+    Children are taken in as copies that know their owner, so that one authored Module may be a child of several. A
+    Module never changes, so that ``copy.copy`` gives itself; ``copy.deepcopy`` is `cloned`, and a pickle holds all that
+    it means, but no Python methods.
 
     Attributes:
         entry: the function that a call runs.
@@ -65,11 +68,14 @@ class Module:
             )
         for part in ("functions", "modules"):
             if not isinstance(getattr(self, part), (tuple, list)):
-                raise WrongTypeError(f"module '{self.name}': {part} must be a tuple, got {getattr(self, part)!r}")
+                raise WrongTypeError(
+                    f"module '{self.name}': {part} must be a tuple, got {getattr(self, part)!r}", remedy="give a tuple"
+                )
         object.__setattr__(self, "functions", tuple(self.functions))
         if not all(isinstance(f, Definition) for f in self.functions):
             raise WrongTypeError(
-                f"module '{self.name}': functions must be Functions or PrimFunctions, got {self.functions!r}"
+                f"module '{self.name}': functions must be Functions or PrimFunctions, got {self.functions!r}",
+                remedy="make them with @func or @prim_func",
             )
         object.__setattr__(
             self, "functions", tuple(f.sealed() if isinstance(f, Function) else f for f in self.functions)
@@ -82,7 +88,8 @@ class Module:
         if self.topologies is not None:
             if not isinstance(self.topologies, tuple) or not all(isinstance(t, Topology) for t in self.topologies):
                 raise WrongTypeError(
-                    f"module '{self.name}': topologies must be a tuple of Topology, got {self.topologies!r}"
+                    f"module '{self.name}': topologies must be a tuple of Topology, got {self.topologies!r}",
+                    remedy='write (Topology("cta", 4), Topology("thread", 128))',
                 )
             levels = [t.name for t in self.topologies]
             if len(set(levels)) != len(levels):
@@ -92,7 +99,10 @@ class Module:
         children: list[Module] = []
         for child in self.modules:
             if not isinstance(child, Module):
-                raise WrongTypeError(f"module '{self.name}': modules must be Modules, got {child!r}")
+                raise WrongTypeError(
+                    f"module '{self.name}': modules must be Modules, got {child!r}",
+                    remedy="decorate the class with @module",
+                )
             if child.target is not None:
                 raise WrongValueError(
                     f"module '{self.name}': child '{child.name}' declares its own target",
@@ -215,7 +225,8 @@ class Module:
                 if param.is_const and found.setdefault(param.name, param.type) != param.type:
                     raise WrongValueError(
                         f"module '{self.name}': weight '{param.name}' is declared as {found[param.name]} "
-                        f"and as {param.type}"
+                        f"and as {param.type}",
+                        remedy="declare it with one type, or give the two weights different names",
                     )
         return found
 
@@ -230,6 +241,22 @@ class Module:
         """
         functions = tuple(f.cloned() if isinstance(f, Function) else f for f in self.functions)
         return replace(self, functions=functions, modules=tuple(m.cloned() for m in self.modules))
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Module:
+        return memo.setdefault(id(self), self.cloned())  # type: ignore[return-value]  # what stands there is ours
+
+    def __reduce__(self) -> tuple[object, ...]:
+        if self.methods:
+            raise WrongTypeError(
+                f"module '{self.name}' has Python methods ({', '.join(self.methods)}), which cannot be pickled",
+                remedy="import the Python module that defines it where it is needed, or send as_script(module)",
+            )
+        children = tuple(replace(child, owner=None) for child in self.modules)  # the Module that takes them owns them
+        fields = (self.name, self.functions, self.entry, children, self.target, self.topologies, dict(self.metadata))
+        return type(self), (*fields, {}, self.owner)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*object.__dir__(self), *self.member_names()})
 
     # -- weights
 
@@ -301,6 +328,9 @@ class Module:
 
     def forward(self, *args: object, **keywords: object) -> object:
         """Runs the method ``forward`` when there is one, else the entry, which takes no keywords.
+
+        A function or child called ``forward`` does not change that: `tilefoundry.module` takes one as the entry only,
+        and in a Module that `select` has given another entry, `lookup` still finds it.
 
         Raises:
             WrongTypeError: there is neither, or the entry does not take these arguments.

@@ -57,12 +57,6 @@ class DimVar(Expr):
     def __reduce__(self) -> tuple[object, ...]:
         return DimVar, (self.name, self.lo, self.hi)
 
-    def __copy__(self) -> DimVar:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, object]) -> DimVar:
-        return self
-
     def _key(self) -> tuple[object, ...]:
         return (self.name, self.lo, self.hi)
 

@@ -47,6 +47,7 @@ from tilefoundry.ir.shard.mesh import (
     make_mesh,
     states_consistent_positions,
 )
+from tilefoundry.ir.shard.order import in_axis_order
 from tilefoundry.ir.shard.placed import Placed, ValueState
 from tilefoundry.ir.shard.scopes import contains, image, level_projection, project
 from tilefoundry.ir.shard.shard_layout import ShardLayout
@@ -94,6 +95,7 @@ __all__ = [
     "group_modes",
     "idx2crd",
     "image",
+    "in_axis_order",
     "is_injective",
     "is_inverse_projectable",
     "is_per_unit",

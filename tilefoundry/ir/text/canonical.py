@@ -15,6 +15,7 @@ from tilefoundry.ir.core.metadata import BindingMetadata, ExecutionDomainMetadat
 from tilefoundry.ir.core.op import Op
 from tilefoundry.ir.dims.dim_var import DimVar
 from tilefoundry.ir.hir.grid_region import GridRegionExpr
+from tilefoundry.ir.structure import structurally_equal
 from tilefoundry.ir.text.values import ValuePrinter
 from tilefoundry.ir.text.walk import Walk, inside_of, is_dim, is_inline, notes_of
 from tilefoundry.ir.tir.items import unfold
@@ -36,6 +37,7 @@ class CanonicalPrinter(Walk):
         self.values = ValuePrinter(self.reference)
         self.lines: list[str] = []
         self.reached: list[Function] = []
+        self.called: list[Function] = []
         self._functions = functions
         self._count = 0
         self._names: dict[int, str] = {}
@@ -45,10 +47,14 @@ class CanonicalPrinter(Walk):
     # -- names
 
     def function_name(self, function: Function) -> str:
-        """The name of a function; a new one is noted as reached."""
+        """The name of a function; a new one is noted as reached. Equal ones have one name."""
         if id(function) not in self._functions:
+            for known in self.called:
+                if structurally_equal(known, function):
+                    return self._functions[id(known)]
             self._functions[id(function)] = f"@{len(self._functions)}"
             self.reached.append(function)
+            self.called.append(function)
         return self._functions[id(function)]
 
     def name(self, expr: Expr) -> str:
@@ -90,9 +96,13 @@ class CanonicalPrinter(Walk):
         """Adds a line at the current depth."""
         self.lines.append("  " * self._depth + text)
 
+    def is_printed(self, expr: Expr) -> bool:
+        """Whether a value has its number."""
+        return id(expr) in self._names
+
     def stands_alone(self, expr: Expr) -> bool:
         """Every value that is not printed yet, but what is inline."""
-        return id(expr) not in self._names and not is_inline(expr)
+        return not self.is_printed(expr) and not is_inline(expr)
 
     def assignment(self, expr: Expr) -> None:
         """``%n = ... : type``"""

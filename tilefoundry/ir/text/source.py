@@ -10,6 +10,7 @@ from tilefoundry.ir.core.expr import Call
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.core.unfinished import check_finished
+from tilefoundry.ir.elaborate import functions_reached
 from tilefoundry.ir.text.script.program import ScriptPrinter, authored_names
 from tilefoundry.ir.tir import PrimFunction
 from tilefoundry.ir.traverse import post_order
@@ -85,11 +86,12 @@ def _alone(function: Function | PrimFunction, module: Module | None) -> Module:
     if isinstance(function, PrimFunction):
         kernels = tuple(f for f in module.functions if isinstance(f, PrimFunction))
         return replace(module, functions=kernels, entry=function.name, modules=(), methods={})
-    bodies = [part.body for part in (function, *function.variants) if part.body is not None]
+    needed = functions_reached(function)
+    bodies = [part.body for f in needed for part in (f, *f.variants) if part.body is not None]
     called = {e.target.child for e in post_order(*bodies) if isinstance(e, Call) and isinstance(e.target, ChildEntry)}
     return replace(
         module,
-        functions=(function,),
+        functions=tuple(f for f in module.functions if any(f is one for one in needed)),
         entry=function.name,
         modules=tuple(child for child in module.modules if child.name in called),
         methods={},

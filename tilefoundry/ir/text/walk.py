@@ -24,13 +24,17 @@ class Walk(ABC):
         """Prints what `roots` need and can be printed where only `bound` Vars are known (None: all)."""
         roots = tuple(roots)
         known = free if free is not None else free_variables(*roots)
-        for expr in post_order(*roots):
+        for expr in post_order(*roots, known=self.is_printed):
             if not self.stands_alone(expr) or (bound is not None and not known[id(expr)] <= bound):
                 continue
             if isinstance(expr, GridRegionExpr):
                 self.loop(expr, known[id(expr)] if bound is None else bound, known)
             else:
                 self.assignment(expr)
+
+    @abstractmethod
+    def is_printed(self, expr: Expr) -> bool:
+        """Whether a value has been printed, so that all that it needs has been, too."""
 
     @abstractmethod
     def stands_alone(self, expr: Expr) -> bool:

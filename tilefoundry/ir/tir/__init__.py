@@ -5,6 +5,7 @@ from tilefoundry.ir.tir.items import Binding, Item, expressions_of, fold, items_
 from tilefoundry.ir.tir.ops.base import EffectOp, ValueOp
 from tilefoundry.ir.tir.ops.copy_async import CopyAsync, CpAsyncCommit, CpAsyncWait
 from tilefoundry.ir.tir.ops.elementwise import Binary, Cast, Clamp, Copy, Fill, Iota, ReLU, Unary, Where
+from tilefoundry.ir.tir.ops.index import CacheUpdate, Gather, IndexUpdate, PositionUpdate, RowUpdate
 from tilefoundry.ir.tir.ops.launch import Launch
 from tilefoundry.ir.tir.ops.memory import AllocTensor, MemorySpan, PtrOf, TensorView, view_as
 from tilefoundry.ir.tir.ops.mma import Mma
@@ -40,6 +41,7 @@ __all__ = [
     "AllocTensor",
     "Binary",
     "Binding",
+    "CacheUpdate",
     "Cast",
     "Clamp",
     "Copy",
@@ -52,8 +54,10 @@ __all__ = [
     "Fill",
     "For",
     "Fragment",
+    "Gather",
     "If",
     "Index",
+    "IndexUpdate",
     "Iota",
     "Item",
     "Launch",
@@ -69,6 +73,7 @@ __all__ = [
     "PipeWait",
     "Pipeline",
     "PointerType",
+    "PositionUpdate",
     "PrimFunction",
     "ProgramDim",
     "ProgramId",
@@ -77,6 +82,7 @@ __all__ = [
     "ReLU",
     "Reduce",
     "Return",
+    "RowUpdate",
     "Sequential",
     "ShapeOf",
     "Stmt",

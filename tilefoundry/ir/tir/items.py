@@ -6,8 +6,10 @@ bindings and statements of a block in order; ``fold`` nests them again; ``unfold
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from tilefoundry.ir.core.expr import Expr, Var
 from tilefoundry.ir.core.metadata import Metadata
@@ -84,3 +86,11 @@ def _block(reversed_run: list[Stmt], rest: Stmt) -> Stmt:
     if rest == Sequential(()):
         return stmts[0] if len(stmts) == 1 else Sequential(stmts)
     return Sequential((*stmts, rest)) if stmts else rest
+
+
+def _reduced(stmt: LetStmt) -> tuple[Any, tuple[Any, ...]]:
+    """How a binding is pickled: as it stands, it is as deep as its block is long."""
+    return fold, (unfold(stmt),)
+
+
+copyreg.pickle(LetStmt, _reduced)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from tilefoundry.diagnostics import SourceSpan
-from tilefoundry.ir.core.expr import Expr, Var
+from tilefoundry.ir.core.expr import Expr, Unchanging, Var
 from tilefoundry.ir.core.metadata import Metadata, span_of
 from tilefoundry.ir.core.op import Op
 from tilefoundry.ir.core.pattern import DimVarRangePat
@@ -18,7 +18,7 @@ from tilefoundry.ir.tir.symbols import SymbolRef
 
 
 @dataclass(frozen=True, slots=True)
-class Stmt:
+class Stmt(Unchanging):
     """Base of all statements."""
 
     metadata: Metadata = field(default=(), repr=False, compare=False, kw_only=True)

@@ -3,7 +3,8 @@
 from tilefoundry.passes.lower.create import arange, zeros
 from tilefoundry.passes.lower.elementwise import binary, cast, clamp, full_like, gelu, silu, softplus, unary, where
 from tilefoundry.passes.lower.function import lower_function
-from tilefoundry.passes.lower.matrix import matmul
+from tilefoundry.passes.lower.index import cache_update, gather, index_add, index_copy, index_select, scatter_add
+from tilefoundry.passes.lower.matrix import matmul, mma_sm80, wgmma_sm90
 from tilefoundry.passes.lower.norm import layer_norm, rms_norm, softmax
 from tilefoundry.passes.lower.reduce import argmax, argmin, cumsum, quant, reduce, sort, topk
 from tilefoundry.passes.lower.shape import (
@@ -26,23 +27,30 @@ _RULES = (
     argmax,
     argmin,
     binary,
+    cache_update,
     cast,
     clamp,
     cumsum,
     expand,
     full_like,
+    gather,
     gelu,
+    index_add,
+    index_copy,
+    index_select,
     insert_slice,
     layer_norm,
     local,
     matmul,
     mesh_coordinate,
+    mma_sm80,
     quant,
     rank,
     reduce,
     reshape,
     reshard,
     rms_norm,
+    scatter_add,
     silu,
     slice,
     softmax,
@@ -55,6 +63,7 @@ _RULES = (
     tuple_get_item,
     unary,
     unsqueeze,
+    wgmma_sm90,
     where,
     zeros,
 )

@@ -21,8 +21,8 @@ from tilefoundry.ir.types import StorageKind, TensorType
 from tilefoundry.passes.lower.reach import Reach
 from tilefoundry.passes.lower.registry import rule_for
 from tilefoundry.passes.lower.uses import Uses
-from tilefoundry.passes.lower.values import Parts, Product, Ramp, Scalar, Uniform, Unplaced, Value, Window
-from tilefoundry.passes.modes import broadcast_type
+from tilefoundry.passes.lower.values import Chosen, Parts, Product, Ramp, Scalar, Uniform, Unplaced, Value, Window
+from tilefoundry.passes.modes import broadcast_type, held
 from tilefoundry.passes.names import Names
 
 if TYPE_CHECKING:
@@ -129,6 +129,8 @@ class Lowering:
         match value:
             case Window():
                 return f"a window of the global tensor '{value.tensor.name}'"
+            case Chosen():
+                return f"elements of the global tensor '{value.source.tensor.name}' at run-time indices"
             case Parts():
                 return "several values"
             case Uniform() | Ramp() | Product():
@@ -148,6 +150,7 @@ class Lowering:
 
     def alloc(self, hint: str, type_: TensorType) -> Var:
         """A fresh tensor."""
+        type_ = held(type_)
         return self.bind(hint, AllocTensor(type_), (), type_)
 
     def view(self, var: Var, type_: TensorType) -> Var:
@@ -156,7 +159,7 @@ class Lowering:
 
     def broadcast(self, expr: Expr, var: Var, to: TensorType) -> Var:
         """A view of the fragment ``var`` in which each local element of ``to`` has its operand."""
-        type_ = broadcast_type(tensor_type(var), to)
+        type_ = broadcast_type(tensor_type(var), held(to))
         if type_ is None:
             self.refuse(
                 expr,

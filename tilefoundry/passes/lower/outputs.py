@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TypeGuard
 
 from tilefoundry.ir.core.expr import Call, Expr, Tuple, Var
+from tilefoundry.ir.core.op import Op
 from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.hir import GridRegionExpr, InsertSlice, Reshard, TupleGetItem, Zeros
+from tilefoundry.ir.hir.shape.insert_slice import update_axes
 from tilefoundry.ir.tir import TileStore
 from tilefoundry.ir.types import ShapeDim, StorageKind
 from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.coverage import shared_by_iterations, why_uncovered
+from tilefoundry.passes.lower.registry import writer_for
+from tilefoundry.passes.lower.values import Window
 
 Destinations = dict[int, Var]
 
@@ -26,6 +31,9 @@ def store_results(ctx: Lowering, results: tuple[Expr, ...], outputs: tuple[Var, 
                 regions.setdefault(id(region), (region, {}))[1][index] = output
             case Call(target=Reshard(), args=(Expr() as source,)) if tensor_type(result).storage is StorageKind.GMEM:
                 _store_whole(ctx, source, output)
+            case Call(target=Op() as op) if (write := writer_for(type(op))) is not None:
+                shape = tensor_type(output).shape
+                write(ctx, result, Window(output, (0,) * len(shape), shape), True)
             case _:
                 ctx.refuse(
                     result,
@@ -50,6 +58,9 @@ def store_carry(ctx: Lowering, value: Expr, carried: Var, output: Var) -> None:
     if isinstance(write, _Insert):
         store_carry(ctx, write.dst, carried, output)
         offsets = Tuple(tuple(ctx.scalar(o) for o in write.offsets.elements))
+        if _stays_in_memory(write.update):
+            _write_window(ctx, write, output, offsets)
+            return
         ctx.emit(TileStore(_static(ctx, value, write.sizes)), ctx.fragment(write.update), output, offsets)
         return
     if isinstance(write, _Loop):
@@ -61,6 +72,39 @@ def store_carry(ctx: Lowering, value: Expr, carried: Var, output: Var) -> None:
         "a global tensor that a loop carries can only be updated by tf.insert_slice",
         remedy=f"write {carried.name} = tf.insert_slice({carried.name}, tile, offsets)",
     )
+
+
+def _stays_in_memory(update: Expr) -> TypeGuard[Call]:
+    """Whether a value goes from global memory to global memory without being placed in between."""
+    return (
+        isinstance(update, Call)
+        and isinstance(update.target, Op)
+        and writer_for(type(update.target)) is not None
+        and tensor_type(update).storage is StorageKind.GMEM
+    )
+
+
+def _write_window(ctx: Lowering, write: _Insert, output: Var, offsets: Tuple) -> None:
+    """Lets an op write its value where it is inserted, by the CTA whose iteration this is, or by all of them."""
+    assert isinstance(write.update, Call) and isinstance(write.update.target, Op)
+    spread = [
+        loop.spread
+        for offset in write.offsets.elements
+        if (loop := ctx.loops.get(id(offset))) is not None and loop.spread is not None
+    ]
+    if spread and len({axis.axis for axis in spread}) != spread[0].mesh.rank:
+        idle = ", ".join(name for k, name in enumerate(spread[0].mesh.names) if k not in {a.axis for a in spread})
+        ctx.refuse(
+            write.call,
+            f"CTAs that differ along '{idle}' only would all write this window, which is updated in place",
+            remedy="spread loops over every axis of the cta mesh, or use a mesh of one axis",
+        )
+    kept = update_axes(write.sizes, tensor_type(write.update).shape)
+    assert kept is not None  # typed
+    drop = tuple(axis for axis in range(len(write.sizes)) if axis not in kept)
+    write_value = writer_for(type(write.update.target))
+    assert write_value is not None
+    write_value(ctx, write.update, Window(output, tuple(offsets.elements), write.sizes, drop), not spread)
 
 
 def _store_whole(ctx: Lowering, source: Expr, output: Var) -> None:

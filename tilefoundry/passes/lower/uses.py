@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tilefoundry.ir.core.expr import Call, Expr
-from tilefoundry.ir.hir import MatMul, Transpose
+from tilefoundry.ir.hir import MatMul, Transpose, WgmmaSm90
 from tilefoundry.ir.traverse import post_order
 from tilefoundry.passes.lower.reach import children_of
 
@@ -30,11 +30,16 @@ class Uses:
         return all(
             isinstance(reader, Call)
             and (
-                isinstance(reader.target, MatMul)
+                isinstance(reader.target, (MatMul, WgmmaSm90))
                 or (isinstance(reader.target, Transpose) and self.only_products(reader))
             )
             for reader in self._readers.get(id(expr), [None])
         )
+
+    def only_instructions(self, expr: Expr) -> bool:
+        """Whether nothing but warpgroup instructions reads a value."""
+        readers = self._readers.get(id(expr), [None])
+        return all(isinstance(reader, Call) and isinstance(reader.target, WgmmaSm90) for reader in readers)
 
     def only_left_operand(self, expr: Expr) -> bool:
         """Whether nothing reads a value but matrix products whose left operand it is."""

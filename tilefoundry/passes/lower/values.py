@@ -59,6 +59,18 @@ class Product:
 
 
 @dataclass(frozen=True, slots=True)
+class Chosen:
+    """The elements of a window in global memory at the indices that another one holds, along an axis of it.
+
+    ``index`` has one axis, with an index for each row, or the axes of ``source``, with one for each element.
+    """
+
+    source: Window
+    index: Window
+    axis: int
+
+
+@dataclass(frozen=True, slots=True)
 class Parts:
     """The values of an op that has several."""
 
@@ -66,4 +78,4 @@ class Parts:
 
 
 Unplaced = Uniform | Ramp | Product
-Value = Window | Unplaced | Parts | Var | Expr
+Value = Window | Chosen | Unplaced | Parts | Var | Expr

@@ -10,6 +10,7 @@ from tilefoundry.diagnostics import WrongTypeError
 from tilefoundry.ir import tir
 from tilefoundry.ir.core import Call, Constant, Module, Tuple, span_of
 from tilefoundry.ir.dims import INDEX_TYPE
+from tilefoundry.ir.hir import Cast
 from tilefoundry.ir.tir.text import tir_text
 from tilefoundry.ir.types import DType, StorageKind
 from tilefoundry.python.testing import load_program
@@ -55,7 +56,7 @@ def test_the_example_of_the_surface() -> None:
         "  with Mesh(thread=128; (4,32):(32,1)) as m:\n"
         "    va: Tensor[(4,32), f32, (4,32):(32,1) {0:S(0), 1:S(1)}, gmem] = TensorView(a)\n"
         "    vo: Tensor[(4,32), f32, (4,32):(32,1) {0:S(0), 1:S(1)}, gmem] = TensorView(o)\n"
-        "    r: Tensor[(4,32), f32, (4,32):(32,1) {0:S(0), 1:S(1)}, rmem] = AllocTensor()\n"
+        "    r: Tensor[(4,32), f32, (4,32):(32,1) {0:S(0), 1:S(1)}, rmem] = AllocTensor[ring=False]()\n"
         "    Copy(va, r)\n"
         "    Binary[kind=mul](r, r, r)\n"
         "    Sync[mesh=Mesh(thread=128; (4,32):(32,1))]()\n"
@@ -311,3 +312,26 @@ def test_index_scalars_keep_their_type() -> None:
     first, count, loop = items(k.body)
     assert first.var.type == count.var.type == loop.var.type == INDEX_TYPE
     assert loop.start is first.var and loop.step is count.var
+
+
+LEVELLED = """
+@prim_func
+def k(a: Tensor[(N, 8), "f32"], o: Tensor[(N, 8), "f32"]):
+    with Mesh((Topology("thread", 32),), (32,), ("t",)) as m:
+        for i in range(m.t, a.shape[0], 32):
+            T.copy(T.tensor_view(a, i, 0, shape=(1, 8)), T.tensor_view(o, i, 0, shape=(1, 8)))
+        for j in range(a.shape[0] // 32):
+            row = j * 32 + m.t
+            if row + 1 < a.shape[0] and min(row, a.shape[0]) >= m.t:
+                T.copy(T.tensor_view(a, row, 0, shape=(1, 8)), T.tensor_view(o, row, 0, shape=(1, 8)))
+"""
+
+
+def test_extents_meet_coordinates_and_loop_variables_in_i64() -> None:
+    (scope,) = items(kernel(LEVELLED).body)
+    rows, blocks = items(scope.body)
+    assert rows.var.type == INDEX_TYPE and rows.step == 32
+    assert rows.extent.target == Cast(DType.i64) and isinstance(rows.extent.args[0], tir.ShapeOf)
+    assert blocks.var.type.dtype is DType.i32  # of extents alone
+    row, *_ = items(blocks.body)
+    assert row.var.type == INDEX_TYPE

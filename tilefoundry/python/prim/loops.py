@@ -33,7 +33,7 @@ def count(p: Parser, node: ast.AST) -> None:
     assigned = assigned_names(node.body)
     if target.id in assigned:
         p.refuse(assigned[target.id], f"loop variable '{target.id}' is assigned in the loop", "use another name")
-    type_ = _type(p, node.iter, (start, stop, step))
+    type_ = _type((start, stop, step))
     variable = Var(target.id, type_, metadata=(*p.place(target), BindingMetadata(target.id)))
 
     def fill() -> None:
@@ -59,7 +59,7 @@ def _bounds(p: PrimParser, node: ast.expr) -> tuple[Bound, Bound, Bound]:
         p.refuse(node.keywords[0].value, "range takes no keyword arguments", "pass them by position")
     if not 1 <= len(node.args) <= 3:
         p.refuse(node, f"range takes 1 to 3 arguments, got {len(node.args)}", "write range(start, stop, step)")
-    bounds = [_bound(p, argument) for argument in node.args]
+    bounds = [as_index(b) for b in p.levelled(node, [_bound(p, argument) for argument in node.args])]
     start, stop = (0, bounds[0]) if len(bounds) == 1 else (bounds[0], bounds[1])
     step = bounds[2] if len(bounds) == 3 else 1
     if isinstance(step, int) and step < 1:
@@ -78,10 +78,7 @@ def _bound(p: PrimParser, node: ast.expr) -> Bound:
     p.refuse(node, f"range: expected an integer, got {describe(value)}", "use an int, an extent or an integer scalar")
 
 
-def _type(p: PrimParser, node: ast.AST, bounds: tuple[Bound, Bound, Bound]) -> TensorType:
+def _type(bounds: tuple[Bound, Bound, Bound]) -> TensorType:
     """The type of the variable: that of the bounds; i64 where all are plain ints."""
-    dtypes = {b.type.dtype for b in bounds if isinstance(b, Expr) and isinstance(b.type, TensorType)}
-    if len(dtypes) > 1:
-        names = " and ".join(sorted(map(str, dtypes)))
-        p.refuse(node, f"range: bounds are {names}; dtypes never promote", 'convert one: tf.cast(n, "i64")')
-    return TensorType.umat_scalar(dtypes.pop()) if dtypes else INDEX_TYPE
+    types = [b.type for b in bounds if isinstance(b, Expr) and isinstance(b.type, TensorType)]
+    return TensorType.umat_scalar(types[0].dtype) if types else INDEX_TYPE

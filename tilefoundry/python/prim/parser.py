@@ -7,7 +7,7 @@ list of bindings and statements: a name that is assigned a run-time value is bou
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -18,7 +18,8 @@ from tilefoundry.ir.core.metadata import BindingMetadata, Metadata
 from tilefoundry.ir.core.op import Op
 from tilefoundry.ir.core.type import IntLiteralType
 from tilefoundry.ir.dims import DimVar
-from tilefoundry.ir.types import TensorType
+from tilefoundry.ir.hir import Cast
+from tilefoundry.ir.types import DType, TensorType
 from tilefoundry.python.parser import Parser, construct_name
 
 
@@ -121,6 +122,19 @@ class PrimParser(Parser):
         if not isinstance(type_, TensorType) or type_.shape:
             self._refuse_tensors(node, target)
         return Call(target, inputs, TensorType.umat_scalar(type_.dtype), self.metadata(node))
+
+    def levelled(self, node: ast.AST, values: Sequence[object]) -> Sequence[object]:
+        """Integer scalars meet in i64: extents are passed as i32, coordinates and loop variables are i64."""
+        dtypes = [v.type.dtype for v in values if isinstance(v, Expr) and isinstance(v.type, TensorType)]
+        runtime = [v for v in values if isinstance(v, Expr)]
+        if not all(map(is_scalar, runtime)) or not all(d.is_integer for d in dtypes) or len(set(dtypes)) < 2:
+            return values
+        return [
+            self.call(node, Cast(DType.i64), (v,))
+            if isinstance(v, Expr) and isinstance(v.type, TensorType) and v.type.dtype != DType.i64
+            else v
+            for v in values
+        ]
 
     def _typed(self, node: ast.AST, target: tir.ValueOp | tir.EffectOp, args: tuple[Expr | int, ...]) -> Call:
         try:

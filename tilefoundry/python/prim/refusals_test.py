@@ -106,10 +106,6 @@ VERIFY: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "step": (kernel("for i in range(8, 0, §-1):", "    T.copy(a, o)"), ("step must be positive, got -1",)),
     "float bound": (kernel("for i in range(§1.5):", "    T.copy(a, o)"), ("expected an integer, got 1.5",)),
-    "bounds of two types": (
-        scalars("for i in range(8):", "    for j in §range(i, n):", "        T.fill(n, 1)"),
-        ("bounds are i32 and i64", "tf.cast"),
-    ),
     "loop variable": (scalars("for i in range(4):", "    §i = n + 1"), ("loop variable 'i' is assigned",)),
     "loop variable hides": (scalars("for §n in range(4):", "    pass"), ("'n' hides a value",)),
     "else of a loop": (kernel("for i in range(4):", "    pass", "else:", "    §T.copy(a, o)"), ("'else' of a 'for'",)),

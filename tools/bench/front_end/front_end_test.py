@@ -1,12 +1,19 @@
 """The benchmark of the front end measures what it says, and the front end keeps what we promise."""
 
+import cProfile
+import linecache
+import pstats
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tilefoundry import as_script, normalize_to_module
 from tilefoundry.ir.core.module import Module
+from tilefoundry.ir.text import canonical_module_text
+from tools.bench.front_end import long
 from tools.bench.front_end import main as bench
 from tools.bench.front_end.decoder import decoder_source
 
@@ -41,6 +48,42 @@ def test_what_we_promise_is_kept(tmp_path: Path) -> None:
     (tmp_path / "decoder.py").write_text(decoder_source(64), encoding="utf-8")
     assert min(bench.timed(bench.IMPORT, 5, tmp_path).processor) <= bench.IMPORT_MS
     assert min(bench.timed(bench.PARSE, 2, tmp_path, "64").processor) <= bench.PARSE_MS
+
+
+def calls_made(source: str, folder: Path) -> int:
+    """How many Python calls it takes to parse a program and to print it in both forms: the same in every run."""
+    path = folder / "program.py"
+    path.write_text(source, encoding="utf-8")
+    linecache.checkcache(str(path))
+    scope: dict[str, object] = {"__name__": "program"}
+    code = compile(source, str(path), "exec", dont_inherit=True)
+
+    def work() -> None:
+        exec(code, scope)
+        program = normalize_to_module(scope["program"])  # type: ignore[arg-type]  # refuses what is none
+        canonical_module_text(program)
+        as_script(program)
+
+    profile = cProfile.Profile()
+    profile.runcall(work)
+    return int(pstats.Stats(profile).total_calls)  # type: ignore[attr-defined]  # known to no stub
+
+
+@pytest.mark.parametrize(
+    ("make", "size", "larger", "values"),
+    [
+        (long.statements, 100, 400, 4),
+        (long.loops, 50, 200, 4),
+        (long.chain, 40, 81, 4),  # 820 and 3321 values
+        (long.doubling, 8, 10, 4),
+    ],
+)
+def test_time_grows_as_the_values_do(
+    make: Callable[[int], str], size: int, larger: int, values: int, tmp_path: Path
+) -> None:
+    calls_made(make(size), tmp_path)  # what is made on first use
+    few, many = (calls_made(make(n), tmp_path) for n in (size, larger))
+    assert many <= 1.1 * values * few, f"{many} calls, where {values} times less took {few}"
 
 
 def test_a_program_that_fails_is_no_measurement(tmp_path: Path) -> None:

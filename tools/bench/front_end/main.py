@@ -1,4 +1,4 @@
-"""How fast the front end is: importing tilefoundry, and parsing a decoder of 64 layers.
+"""How fast the front end is: importing tilefoundry, parsing a decoder of 64 layers, and long programs.
 
     ./bazelw run //tools/bench/front_end
     python3 -m tools.bench.front_end.main
@@ -20,9 +20,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tools.bench.front_end import long
 from tools.bench.front_end.decoder import decoder_source
 
 IMPORT_MS, PARSE_MS = 150.0, 2000.0  # what we promise
+VALUE_US = 120.0  # of a long program, for each value that its functions hold
 
 IMPORT = """
 import sys, time
@@ -42,6 +44,21 @@ print((time.perf_counter() - start) * 1e3, (time.process_time() - used) * 1e3)
 assert len(decoder.Decoder.modules) == int(sys.argv[1])
 assert not {"torch", "numpy", "tvm_ffi"} & set(sys.modules), "parsing loads more than it should"
 """
+
+LONG = """
+import sys, time
+import tilefoundry, tilefoundry.dsl, tilefoundry.target, tilefoundry.python
+start, used = time.perf_counter(), time.process_time()
+import program
+print((time.perf_counter() - start) * 1e3, (time.process_time() - used) * 1e3)
+"""
+
+# the source of each long program, and how many values it holds
+LONG_PROGRAMS: dict[str, tuple[str, int]] = {
+    "5000 statements": (long.statements(5000), 10000),
+    "a chain of 300 calls": (long.chain(300), 300 * 301 // 2),
+    "16 doubling calls": (long.doubling(16), 1 << 17),
+}
 
 
 @dataclass(frozen=True)
@@ -99,6 +116,10 @@ def main(argv: Sequence[str]) -> int:
                 PARSE_MS,
             ),
         ]
+        for what, (source, values) in LONG_PROGRAMS.items():
+            (folder / "program.py").write_text(source, encoding="utf-8")
+            times = timed(LONG, max(options.runs // 5, 1), folder)
+            kept.append(report(f"parse {what}, {values} values", times, VALUE_US * values / 1e3))
     return 0 if all(kept) else 1
 
 

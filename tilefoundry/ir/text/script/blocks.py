@@ -132,6 +132,10 @@ class LocalNames:
             self.line(f"{kept} = {name}")
             self.spell(holder, kept)
 
+    def is_local(self, name: str) -> bool:
+        """Whether a value of this function has held this name."""
+        return name in self.holders
+
     @property
     def is_in_loop(self) -> bool:
         """Whether the current block is the body of a loop."""

@@ -29,6 +29,7 @@ class BodyPrinter(Walk):
         names: the names at the top of the script.
         levels: the topology levels that the module declares.
         child: the spelling of a child module, by its name.
+        callee: the spelling of a prototype that is called.
         define: prints another function before this one, and gives its name.
     """
 
@@ -38,6 +39,7 @@ class BodyPrinter(Walk):
         names: GlobalNames,
         levels: tuple[Topology, ...],
         child: Callable[[str], str],
+        callee: Callable[[Function], str],
         define: Callable[[Function], None],
     ) -> None:
         assert function.body is not None
@@ -48,7 +50,7 @@ class BodyPrinter(Walk):
         self.analysis = Analysis(function.body)
         self.names = LocalNames(names, self.analysis, {param.name for param in function.params})
         self.text = FunctionExpressions(
-            self.analysis, self.names, lambda atom: ScriptValues(names, levels, atom), child
+            self.analysis, self.names, lambda atom: ScriptValues(names, levels, atom), child, callee
         )
         self.values = self.text.values
         self._groups: list[int] = []  # how many meshes each open ``with`` opened
@@ -111,6 +113,10 @@ class BodyPrinter(Walk):
         self._groups.append(len(meshes))
 
     # -- values
+
+    def is_printed(self, expr: Expr) -> bool:
+        """Whether a value has a name."""
+        return self.names.is_known(expr)
 
     def stands_alone(self, expr: Expr) -> bool:
         """Every value but those that are written where they are used, and those that have a name."""

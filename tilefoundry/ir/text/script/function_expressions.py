@@ -22,6 +22,7 @@ class FunctionExpressions(Expressions):
 
     Args:
         child: the spelling of a child module, by its name.
+        callee: the spelling of a prototype that is called.
     """
 
     def __init__(
@@ -30,11 +31,13 @@ class FunctionExpressions(Expressions):
         names: LocalNames,
         values: Callable[[Callable[[Expr], str]], ScriptValues],
         child: Callable[[str], str],
+        callee: Callable[[Function], str],
     ) -> None:
         super().__init__(values(self._atom), ("tf",))
         self.analysis = analysis
         self.names = names
         self._child = child
+        self._callee = callee
         self._windows_as_numbers = False
 
     def _atom(self, atom: Expr) -> str:
@@ -77,9 +80,9 @@ class FunctionExpressions(Expressions):
         return self.names.read(expr), ATOM
 
     def check(self, call: Call) -> None:
-        """A call is an op's or a child's, and has the type that they give it."""
+        """A call is an op's, a child's or a prototype's, and has the type that they give it."""
         target = call.target
-        if isinstance(target, Function):
+        if isinstance(target, Function) and not target.variants:
             raise ExtractError(
                 f"a call of function '{target.name}' stands in the IR; the front end elaborates calls",
                 remedy="elaborate it, or print the canonical text",
@@ -92,8 +95,15 @@ class FunctionExpressions(Expressions):
             )
 
     def special(self, call: Call) -> Text | None:
-        """Calls of children; windows."""
+        """Calls of children and prototypes; windows."""
         match call.target:
+            case Function() as prototype:
+                name = self._callee(prototype)
+                if self.names.is_local(name):
+                    raise ExtractError(
+                        f"the prototype '{name}' is called where a value has its name", remedy="rename the value"
+                    )
+                return f"{name}({', '.join(self.operands(call.args))})", ATOM
             case ChildEntry(child):
                 return f"{self._child(child)}({', '.join(self.operands(call.args))})", ATOM
             case Slice() as op:

@@ -26,6 +26,7 @@ from tilefoundry.ir.traverse import post_order
 _WIDTH = 112  # of a signature in a class, so that it keeps to 120
 
 Children = dict[str, str]  # how the functions of a module spell each child
+Around = tuple[Module, Children]  # what the functions of a module can name
 
 
 class ScriptPrinter:
@@ -44,6 +45,7 @@ class ScriptPrinter:
         self._kernels: dict[str, PrimFunction] = {}  # at the top of the script, by name
         self._classes: dict[str, list[tuple[Module, str]]] = {}  # of children, by what they mean
         self._parts: list[str] = []  # functions that other functions need
+        self._prototypes: dict[str, Function] = {}  # among them, by name
 
     def script(self) -> str:
         """Everything that was printed."""
@@ -68,7 +70,7 @@ class ScriptPrinter:
             if isinstance(definition, PrimFunction):
                 members += self._kernel_member(module, definition, levels)
             elif isinstance(definition, Function):
-                members += self._member(module, definition, levels, spellings)
+                members += self._member(module, definition, levels, (module, spellings))
             else:
                 raise ExtractError(
                     f"'{definition.name}' of module '{module.name}' is of no kind that a script has",
@@ -195,26 +197,48 @@ class ScriptPrinter:
         lines = self._definition(function, function.name, ())
         self._parts += ["", "", f"@{self.names.imported('tilefoundry', 'func')}", *lines]
 
-    def _member(
-        self, module: Module, function: Function, levels: tuple[Topology, ...], children: Children
-    ) -> list[str]:
+    def _member(self, module: Module, function: Function, levels: tuple[Topology, ...], around: Around) -> list[str]:
         """A function in a class, and what belongs to it."""
         name = _reachable(function.name, "a function")
         _check_parts(function, set(module.member_names()))
-        lines = ["", f"@{self.names.imported('tilefoundry', 'func')}"]
-        lines += self._definition(function, name, levels, children)
+        return ["", *self._with_parts(function, name, levels, around, [""])]
+
+    def _with_parts(
+        self, function: Function, name: str, levels: tuple[Topology, ...], around: Around | None, gap: list[str]
+    ) -> list[str]:
+        """A function, its variants and its converters, with the lines of `gap` between them."""
+        lines = [f"@{self.names.imported('tilefoundry', 'func')}"]
+        lines += self._definition(function, name, levels, around)
         for variant in function.variants:
             (pattern,) = variant.specializations
             make = self.names.dsl("DimVarRangePat")
-            lines += ["", f"@{name}.specialize({make}({quoted(pattern.dim_var)}, {pattern.lo}, {pattern.hi}))"]
-            lines += self._definition(variant, _member_name(_label(variant), "a variant"), levels, children)
+            lines += [*gap, f"@{name}.specialize({make}({quoted(pattern.dim_var)}, {pattern.lo}, {pattern.hi}))"]
+            lines += self._definition(variant, _member_name(_label(variant), "a variant"), levels, around)
         for weight, converter in function.converters:
-            lines += ["", f"@{name}.converter({quoted(weight)})"]
-            lines += self._definition(converter, _member_name(converter.name, "a converter"), levels, children)
+            lines += [*gap, f"@{name}.converter({quoted(weight)})"]
+            lines += self._definition(converter, _member_name(converter.name, "a converter"), levels, around)
         return lines
 
+    def _callee(self, around: Around | None, callee: Function) -> str:
+        """The name of a prototype that is called; one that is no member stands before the classes."""
+        members = {f.name: f for f in around[0].functions} if around is not None else {}
+        names = set(around[0].member_names()) if around is not None else set()
+        known = members.get(callee.name, self._prototypes.get(callee.name))
+        if known is None and callee.name not in names:
+            _check_parts(callee, names)
+            name = _member_name(callee.name, "a prototype")
+            self._prototypes[name] = callee
+            lines = self._with_parts(callee, name, (), None, ["", ""])  # those that it calls come first
+            self._parts += ["", "", *lines]
+        elif not structurally_equal(known, callee):
+            raise ExtractError(
+                f"a call reaches a prototype '{callee.name}' where another one, or a member, has this name",
+                remedy="rename one of them",
+            )
+        return callee.name
+
     def _definition(
-        self, function: Function, name: str, levels: tuple[Topology, ...], children: Children | None = None
+        self, function: Function, name: str, levels: tuple[Topology, ...], around: Around | None = None
     ) -> list[str]:
         """``def`` and body."""
         extra = [n for n in notes_of(function.metadata) if not (isinstance(n, BindingMetadata) and n.name == name)]
@@ -232,7 +256,14 @@ class ScriptPrinter:
         if function.body is None:
             body = ["pass"]
         else:
-            printer = BodyPrinter(function, self.names, levels, lambda child: _child(children, child), self._part)
+            printer = BodyPrinter(
+                function,
+                self.names,
+                levels,
+                lambda child: _child(around, child),
+                lambda callee: self._callee(around, callee),
+                self._part,
+            )
             body = printer.lines(self._types)
         return [*head, *(INDENT + line for line in body)]
 
@@ -296,8 +327,9 @@ def _head(name: str, params: list[str], result: str) -> list[str]:
     return [head] if len(head) <= _WIDTH else [f"def {name}(", *(f"{INDENT}{p}," for p in params), f"){result}:"]
 
 
-def _child(children: Children | None, name: str) -> str:
-    if children is None or name not in children:
+def _child(around: Around | None, name: str) -> str:
+    children = around[1] if around is not None else {}
+    if name not in children:
         raise ExtractError(f"the function calls the child '{name}'", remedy="give as_script the Module that holds it")
     return children[name]
 
@@ -331,6 +363,8 @@ def _names_in(root: object) -> Iterator[str]:
             if isinstance(expr, (Call, GridRegionExpr)):
                 bound = binding_name(expr)
                 yield from (bound,) if bound is not None else ()
+            if isinstance(expr, Call) and isinstance(expr.target, Function):
+                yield from _names_in(expr.target)
             if isinstance(expr, GridRegionExpr):
                 yield from (expr.induction_var.name, *(v.name for v in expr.carried_args))
         for part in (*root.variants, *(converter for _, converter in root.converters)):

@@ -36,9 +36,14 @@ class AllocTensor(ValueOp):
     Shared allocations are replaced by views of one ``MemorySpan`` when memory is planned. A tensor in registers holds
     each instance's part apart, whatever strides its type has. A global one is row-major, of any extents that the
     parameters have; its elements have no value before they are written.
+
+    Attributes:
+        tensor_type: of the tensor.
+        ring: the parts along its first axis are stages, whose use a pipeline orders.
     """
 
     tensor_type: TensorType
+    ring: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.tensor_type, TensorType):
@@ -141,7 +146,10 @@ class TensorView(ValueOp):
         elif isinstance(type_, TensorType):
             wanted, what = (0, type_.rank), f"a tensor of rank {type_.rank}"
         else:
-            ctx.error(f"'memory' must be a tensor or a pointer, got {getattr(type_, 'type', 'a value')}")
+            ctx.error(
+                f"'memory' must be a tensor or a pointer, got {getattr(type_, 'type', 'a value')}",
+                remedy="give a tensor, or a pointer of T.ptr_of",
+            )
         if len(coords) not in wanted:
             ctx.error(
                 f"{what} is viewed at {wanted[1]} coordinate(s) or none, got {len(coords)}",

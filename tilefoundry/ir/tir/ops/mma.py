@@ -10,7 +10,7 @@ from tilefoundry.ir.atoms import Fragment, MmaAtom
 from tilefoundry.ir.core.expr import Expr
 from tilefoundry.ir.core.op import ParamDef, TypeContext, register_op
 from tilefoundry.ir.dims.normal_form import dim_equal
-from tilefoundry.ir.shard import ShardLayout
+from tilefoundry.ir.shard import ShardLayout, in_axis_order
 from tilefoundry.ir.tir.ops.base import EffectOp
 from tilefoundry.ir.tir.ops.rules import tensor, written
 from tilefoundry.ir.types import StorageKind, TensorType
@@ -21,8 +21,9 @@ from tilefoundry.ir.types import StorageKind, TensorType
 class Mma(EffectOp):
     """``Mma(atom)(acc, lhs, rhs)``: acc += lhs @ rhs.
 
-    With an atom, all three are its register fragments. Without one, ``lhs`` (M, K) and ``rhs`` (K, N) are shared tiles
-    of the CTA with any strides, ``acc`` (M, N) is a register fragment, and the runtime chooses the instruction.
+    With an atom, all three are its register fragments, of one warp. Without one, ``lhs`` (M, K) and ``rhs`` (K, N) are
+    shared tiles of the CTA with any strides, ``acc`` (M, N) is a register fragment, and the runtime chooses the
+    instruction.
     """
 
     acc: ClassVar[ParamDef] = ParamDef()
@@ -46,11 +47,17 @@ class Mma(EffectOp):
         c, a, b = written(ctx, "acc", acc), tensor(ctx, "lhs", lhs), tensor(ctx, "rhs", rhs)
         for name, type_ in (("acc", c), ("lhs", a), ("rhs", b)):
             if type_.rank != 2:
-                ctx.error(f"'{name}' must be a matrix, got {type_}")
+                ctx.error(
+                    f"'{name}' must be a matrix, got {type_}",
+                    remedy="view it as a matrix: T.tensor_view(x, shape=(M, K))",
+                )
         if not (dim_equal(a.shape[0], c.shape[0]) and dim_equal(b.shape[1], c.shape[1])) or not dim_equal(
             a.shape[1], b.shape[0]
         ):
-            ctx.error(f"the shapes {a.shape} @ {b.shape} do not give {c.shape}")
+            ctx.error(
+                f"the shapes {a.shape} @ {b.shape} do not give {c.shape}",
+                remedy="give a (M, K), b (K, N) and acc (M, N)",
+            )
         if self.atom is not None:
             for name, type_, fragment in zip(("acc", "lhs", "rhs"), (c, a, b), self.atom.fragments, strict=True):
                 _check_fragment(ctx, self.atom, name, type_, fragment)
@@ -60,15 +67,21 @@ def _check_fragment(ctx: TypeContext, atom: MmaAtom, name: str, type_: TensorTyp
     if type_.shape != fragment.shape or type_.dtype != fragment.dtype or type_.storage is not StorageKind.RMEM:
         ctx.error(
             f"'{name}' of {atom.name} is a tensor of {fragment.shape} {fragment.dtype} in registers, got {type_}",
+            remedy="give it the atom's fragment layout: T.alloc_tensor(...) with the layout of the atom",
         )
     layout = type_.layout
     if (
         not isinstance(layout, ShardLayout)
-        or layout.shape != fragment.layout.shape
-        or layout.attrs != fragment.attrs
         or layout.mesh.shape != atom.scope.shape
+        or (layout.shape, layout.attrs) not in _spellings(fragment, layout)
     ):
         ctx.error(
             f"'{name}' of {atom.name} has the layout {fragment.layout} split by {fragment.attrs}, got {layout}",
             f"write ShardLayout(Layout({fragment.layout.shape}, {fragment.layout.strides}), {fragment.attrs}, mesh)",
         )
+
+
+def _spellings(fragment: Fragment, like: ShardLayout) -> list[tuple[object, object]]:
+    """Modes and attributes of a fragment, innermost mode first as the atom has them, or in the order of the axes."""
+    written = ShardLayout(fragment.layout, fragment.attrs, like.mesh)
+    return [(sl.shape, sl.attrs) for sl in (written, in_axis_order(written, fragment.shape))]

@@ -8,9 +8,10 @@ from typing import ClassVar
 from tilefoundry.ir.core.expr import Expr, Tuple
 from tilefoundry.ir.core.op import ParamDef, TypeContext, register_op
 from tilefoundry.ir.core.pattern import ScalarPat
+from tilefoundry.ir.shard import ShardLayout
 from tilefoundry.ir.tir.ops.base import EffectOp
-from tilefoundry.ir.tir.ops.rules import index, same_dtype, tensor, written
-from tilefoundry.ir.types import TensorType
+from tilefoundry.ir.tir.ops.rules import index, same_dtype, scalar, tensor, written
+from tilefoundry.ir.types import StorageKind, TensorType
 
 
 @register_op(dialect="T", category="tile", name="tile_load")
@@ -57,14 +58,73 @@ class TileStore(EffectOp):
         _check_box(ctx, self.box, written(ctx, "tensor", target), coordinates, "src", tensor(ctx, "src", src))
 
 
+@register_op(dialect="T", category="tile", name="whole_copy")
+@dataclass(frozen=True, slots=True)
+class WholeCopy(EffectOp):
+    """``WholeCopy(everywhere)(src, dst)``: all of a tensor that no instance owns a part of, to another as large.
+
+    Along an axis of extent 1 of a shared source its elements repeat.
+
+    Attributes:
+        everywhere: the instances of all CTAs divide the elements, not those of one.
+    """
+
+    src: ClassVar[ParamDef] = ParamDef()
+    dst: ClassVar[ParamDef] = ParamDef()
+    everywhere: bool = False
+
+    reads: ClassVar[tuple[int, ...]] = (0,)
+    writes: ClassVar[tuple[int, ...]] = (1,)
+
+    def check(self, ctx: TypeContext, src: Expr, dst: Expr) -> None:  # type: ignore[override]
+        """Two whole tensors of one storage, element type and rank; what the source lacks is zero."""
+        source, target = tensor(ctx, "src", src), written(ctx, "dst", dst)
+        _whole(ctx, "src", source)
+        _whole(ctx, "dst", target)
+        same_dtype(ctx, "src", source.dtype, "dst", target.dtype)
+        if source.storage is not target.storage or source.rank != target.rank:
+            ctx.error(f"'src' is {source} and 'dst' is {target}", "give both one storage and the same extents")
+
+
+@register_op(dialect="T", category="tile", name="whole_fill")
+@dataclass(frozen=True, slots=True)
+class WholeFill(EffectOp):
+    """``WholeFill(everywhere)(value, dst)``: every element becomes a scalar; divided as by ``WholeCopy``."""
+
+    value: ClassVar[ParamDef] = ParamDef(pattern=ScalarPat())
+    dst: ClassVar[ParamDef] = ParamDef()
+    everywhere: bool = False
+
+    writes: ClassVar[tuple[int, ...]] = (1,)
+
+    def check(self, ctx: TypeContext, value: Expr | int, dst: Expr) -> None:  # type: ignore[override]
+        """A scalar of the element type."""
+        type_ = written(ctx, "dst", dst)
+        _whole(ctx, "dst", type_)
+        same_dtype(ctx, "value", scalar(ctx, "value", value), "dst", type_.dtype)
+
+
+def _whole(ctx: TypeContext, name: str, type_: TensorType) -> None:
+    if type_.storage not in (StorageKind.SMEM, StorageKind.GMEM) or isinstance(type_.layout, ShardLayout):
+        ctx.error(
+            f"'{name}' must be a whole tensor in smem or gmem, got {type_}", "use T.copy, of each instance's part"
+        )
+
+
 def _check_box(
     ctx: TypeContext, box: tuple[int, ...], whole: TensorType, coordinates: Expr, name: str, tile: TensorType
 ) -> None:
     rank = whole.rank
     if not isinstance(coordinates, Tuple) or len(coordinates.elements) != rank or len(box) != rank:
-        ctx.error(f"'box' and 'coordinates' must have one entry for each axis of {whole}")
+        ctx.error(
+            f"'box' and 'coordinates' must have one entry for each axis of {whole}",
+            remedy="give one extent and one coordinate for each axis",
+        )
     for k, coordinate in enumerate(coordinates.elements):
         index(ctx, f"coordinates[{k}]", coordinate)
     if [e for e in box if e != 1] != [e for e in tile.shape if e != 1]:
-        ctx.error(f"the box {box} does not have the extents of '{name}', {tile.shape}")
+        ctx.error(
+            f"the box {box} does not have the extents of '{name}', {tile.shape}",
+            remedy="give the tile the extents of the box",
+        )
     same_dtype(ctx, "tensor", whole.dtype, name, tile.dtype)

@@ -8,6 +8,7 @@ from tilefoundry.ir.dims import INDEX_TYPE, dim_add
 from tilefoundry.ir.hir import Binary, BinaryKind, MatMul, Reshard
 from tilefoundry.passes.lower.context import Lowering, is_scalar
 from tilefoundry.passes.lower.elementwise.operands import operand
+from tilefoundry.passes.lower.matrix.instruction import add_product, is_instruction
 from tilefoundry.passes.lower.registry import lowers
 from tilefoundry.passes.lower.values import Ramp, Value
 
@@ -25,6 +26,8 @@ def lower_binary(ctx: Lowering, call: Call) -> Value:
                 return Ramp(ramp.axis, dim_add(ramp.start, ctx.scalar(other)), ramp.step)
             if _placed_product(other) and not is_scalar(value):
                 return _accumulate(ctx, call, value, other)
+            if is_instruction(other) and not is_scalar(value):
+                return _accumulate_instruction(ctx, call, value, other)
     dst = ctx.result(call, kind.name.lower())
     ctx.emit(tir.Binary(kind), operand(ctx, call, lhs, dst), operand(ctx, call, rhs, dst), dst)
     return dst
@@ -49,6 +52,15 @@ def _accumulate(ctx: Lowering, call: Call, addend: Expr, product: Expr) -> Value
     factors = ctx.lower(product.args[0])  # type: ignore[arg-type]  # a MatMul call, see _placed_product
     ctx.emit(tir.Copy(), operand(ctx, call, addend, dst), dst)
     ctx.emit(tir.Mma(), dst, factors.lhs, factors.rhs)  # type: ignore[union-attr]  # MatMul lowers to a Product
+    return dst
+
+
+def _accumulate_instruction(ctx: Lowering, call: Call, addend: Expr, product: Expr) -> Value:
+    """x + a @ b by one instruction, likewise."""
+    dst = ctx.result(call, "acc")
+    assert isinstance(product, Call)
+    ctx.emit(tir.Copy(), operand(ctx, call, addend, dst), dst)
+    add_product(ctx, product, dst)
     return dst
 
 

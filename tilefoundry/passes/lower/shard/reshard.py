@@ -10,14 +10,24 @@ from tilefoundry.ir.core.expr import Call, Expr, Tuple, Var
 from tilefoundry.ir.core.metadata import binding_name
 from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.hir import Reshard
-from tilefoundry.ir.shard import Layout, ShardLayout, c_order_strides, flat_modes, is_injective, row_major
+from tilefoundry.ir.shard import (
+    ComposedLayout,
+    Layout,
+    ShardLayout,
+    c_order_strides,
+    flat_modes,
+    is_injective,
+    row_major,
+)
 from tilefoundry.ir.types import DType, ShapeDim, StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
+from tilefoundry.passes.lower.index.reads import load_chosen, write_chosen
+from tilefoundry.passes.lower.index.windows import of_tile
 from tilefoundry.passes.lower.registry import lowers
 from tilefoundry.passes.lower.shape.slice import whole
-from tilefoundry.passes.lower.values import Product, Ramp, Uniform, Value, Window
-from tilefoundry.passes.modes import fragment_view_type
-from tilefoundry.passes.operands import is_left_operand, on_tensor_cores, operand_tile
+from tilefoundry.passes.lower.values import Chosen, Product, Ramp, Uniform, Value, Window
+from tilefoundry.passes.modes import fragment_view_type, held
+from tilefoundry.passes.operands import is_left_operand, on_tensor_cores, operand_tile, transposed
 
 
 @lowers(Reshard)
@@ -44,6 +54,7 @@ def lower_reshard(ctx: Lowering, call: Call) -> Value:
 
 
 def _to_registers(ctx: Lowering, call: Call, source: Expr, value: Value, to: TensorType) -> Value:
+    to = held(to)
     if isinstance(value, Var) and value.type == to:
         return value
     dst = ctx.result(call, "fragment")
@@ -56,6 +67,8 @@ def _to_registers(ctx: Lowering, call: Call, source: Expr, value: Value, to: Ten
             _multiply(ctx, lhs, rhs, dst)
         case Window():
             _load(ctx, source, value, dst)
+        case Chosen():
+            load_chosen(ctx, call, value, dst)
         case Var() if tensor_type(value).storage is StorageKind.SMEM:
             view_type = fragment_view_type(tensor_type(value), to)
             if view_type is None:
@@ -91,10 +104,12 @@ def _to_shared(ctx: Lowering, call: Call, source: Expr, value: Value, to: Tensor
     tile_type = _stored(ctx, call, to)
     match value:
         case Window():
-            chosen = ctx.tensor_cores and tile_type != to  # else the author gave the tile strides of its own
-            operand = operand_tile(to) if chosen and ctx.uses.only_products(call) else None
-            dst = ctx.alloc(_hint(call), operand or tile_type)
+            dst = ctx.alloc(_hint(call), _operand_form(ctx, call, to, tile_type) or tile_type)
             _load(ctx, source, value, dst)
+            return dst
+        case Chosen():
+            dst = ctx.alloc(_hint(call), tile_type)
+            write_chosen(ctx, value, of_tile(dst))
             return dst
         case Var() if tensor_type(value).storage is StorageKind.RMEM:
             view_type = fragment_view_type(tile_type, tensor_type(value))
@@ -113,6 +128,23 @@ def _to_shared(ctx: Lowering, call: Call, source: Expr, value: Value, to: Tensor
         f"cannot stage {ctx.describe(value)} in shared memory",
         remedy="place it in registers first: tf.reshard(x, <layout over the thread mesh>, 'rmem')",
     )
+
+
+def _operand_form(ctx: Lowering, call: Call, to: TensorType, tile_type: TensorType) -> TensorType | None:
+    """How a tile lies that tensor cores alone read; None for other tiles, and where its author gave it strides."""
+    if not ctx.tensor_cores or not ctx.uses.only_products(call):
+        return None
+    if tile_type != to:
+        return operand_tile(to)
+    if not ctx.uses.only_instructions(call):
+        return None
+    # The strides that an instruction asks for say which axis is innermost: the rows of its form.
+    assert isinstance(to.layout, Layout)
+    turned = operand_tile(replace(to, shape=to.shape[::-1], layout=row_major(to.shape[::-1])))
+    if turned is None or to.layout.strides != (1, to.shape[0]):
+        return None
+    assert isinstance(turned.layout, ComposedLayout)
+    return replace(to, layout=transposed(turned.layout, (1, 0)))
 
 
 def _staged(ctx: Lowering, fragment: Var) -> Var:

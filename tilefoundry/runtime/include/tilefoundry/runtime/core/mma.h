@@ -1,7 +1,8 @@
 // ops::mma: c += a @ b for a (M, K) in shared memory or registers, b (K, N) in shared memory, c (M, N) in
-// registers.
+// registers; or for all three in registers, as one instruction takes them.
 #pragma once
 
+#include <tilefoundry/runtime/core/mma_fragments.h>
 #include <tilefoundry/runtime/core/mma_layout.h>
 #if defined(TILEFOUNDRY_TARGET_CUDA)
 #include <tilefoundry/runtime/cuda/mma.cuh>
@@ -112,6 +113,25 @@ TILEFOUNDRY_DEVICE void mma_exchange(A const& a, B const& b, C& c) {
   sums.store(c);
 }
 
+/// The tier for a and b in shared memory, or a in registers.
+template <class A, class B, class C>
+TILEFOUNDRY_DEVICE void mma_of_tiles(A const& a, B const& b, C& c) {
+#if defined(TILEFOUNDRY_TARGET_CUDA)
+  if constexpr (wgmma_available() && is_wgmma<A, B, C>()) {
+    wgmma(a, b, c);
+    return;
+  } else if constexpr (tensor_core_available<typename A::value_type>() && is_m16n8_fragment<A, C>()) {
+    mma_sync(a, b, c);
+    return;
+  }
+#endif
+  if constexpr (is_whole<A>::value) {
+    mma_fma(a, b, c);
+  } else {
+    mma_exchange(a, b, c);
+  }
+}
+
 }  // namespace detail
 
 namespace ops {
@@ -121,7 +141,7 @@ namespace ops {
 /// instances; or a
 ///   register fragment with the rows of c, whose columns lie on the four lanes of a quad, two neighbours of
 ///   every eight, as those of an accumulator do
-/// @param b whole shared tile of logical shape (K, N)
+/// @param b whole shared tile of logical shape (K, N); or, with `a` and c, the fragment of m16n8k16
 /// @param c register fragment of logical shape (M, N), any distribution
 /// f16 and bf16 run on tensor cores when c is f32 and distributed as their accumulator: wgmma m64nNk16 on
 /// sm_90a for 128 threads with 64 rows each over operands in core matrices, mma.sync m16n8k16 from sm_80 on.
@@ -129,22 +149,11 @@ namespace ops {
 template <class A, class B, class C>
 TILEFOUNDRY_DEVICE void mma(A const& a, B const& b, C&& c) {
   TILEFOUNDRY_OP("mma");
-  using Acc = detail::remove_cvref_t<C>;
-  detail::check_mma<A, B, Acc>();
-#if defined(TILEFOUNDRY_TARGET_CUDA)
-  if constexpr (detail::wgmma_available() && detail::is_wgmma<A, B, Acc>()) {
-    detail::wgmma(a, b, c);
-    return;
-  } else if constexpr (detail::tensor_core_available<typename A::value_type>() &&
-                       detail::is_m16n8_fragment<A, Acc>()) {
-    detail::mma_sync(a, b, c);
-    return;
-  }
-#endif
-  if constexpr (detail::is_whole<A>::value) {
-    detail::mma_fma(a, b, c);
+  detail::check_mma<A, B, detail::remove_cvref_t<C>>();
+  if constexpr (detail::is_whole<B>::value) {
+    detail::mma_of_tiles(a, b, c);
   } else {
-    detail::mma_exchange(a, b, c);
+    detail::mma_fragments(a, b, c);
   }
 }
 

@@ -260,8 +260,7 @@ TILEFOUNDRY_HOST_DEVICE constexpr void check_mma() {
                 "ops::mma: expected shapes (M, K), (K, N) and (M, N)");
   static_assert(std::is_same<typename A::value_type, typename B::value_type>::value,
                 "ops::mma: a and b must have one element type");
-  static_assert(is_whole<B>::value, "ops::mma: b must be a whole tile");
-  if constexpr (!is_whole<A>::value) {
+  if constexpr (is_whole<B>::value && !is_whole<A>::value) {
     static_assert(is_left_operand<A, C>(),
                   "ops::mma: a must be a whole tile, or a fragment with the rows of c and its columns over "
                   "the lanes of a quad");

@@ -51,11 +51,12 @@ TILEFOUNDRY_HOST_DEVICE int program_id() noexcept {
 
 namespace detail {
 
-/// TopologyScope::thread where a template asks for its size. A unit specialises program_shape after these
-/// headers, so the question must not be answered before a template is instantiated: it depends on
-/// `Dependent`.
+/// A level where a template asks for its size. A unit specialises program_shape after these headers, so the
+/// question must not be answered before a template is instantiated: it depends on `Dependent`.
 template <class Dependent>
 inline constexpr TopologyScope kThreadLevel = TopologyScope::thread;
+template <class Dependent>
+inline constexpr TopologyScope kCtaLevel = TopologyScope::cta;
 
 /// The static size of level T, or 0 when the launch provides it.
 template <TopologyScope T>

@@ -33,6 +33,17 @@ TILEFOUNDRY_DEVICE auto workspace_pointer(Ws const& ws) {
   }
 }
 
+/// A workspace as elements of T; a null pointer where none is wanted.
+template <class T, bool Wanted = true, class Ws>
+TILEFOUNDRY_DEVICE auto workspace_of(Ws const& ws) {
+  if constexpr (Wanted) {
+    using cute::recast_ptr;
+    return recast_ptr<T>(workspace_pointer(ws));
+  } else {
+    return static_cast<T*>(nullptr);
+  }
+}
+
 }  // namespace detail
 
 namespace ops {
@@ -94,11 +105,10 @@ TILEFOUNDRY_DEVICE void reduce(Src const& src_tensor, Dst&& dst_tensor, Ws&& ws 
   detail::reduce_lanes<Plan, Reducer>(acc, cute::make_seq<Plan::mesh_axes>{});
 
   if constexpr (Plan::crosses_warps()) {
-    using cute::recast_ptr;
     static_assert(!has_workspace || detail::workspace_bytes<detail::remove_cvref_t<Ws>>() >=
                                         Plan::kept * Plan::slots() * static_cast<int>(sizeof(Acc)),
                   "ops::reduce: the workspace is smaller than reduce_workspace_bytes()");
-    auto const shared = recast_ptr<Acc>(detail::workspace_pointer(ws));
+    auto const shared = detail::workspace_of<Acc>(ws);
     auto const coords = src.shard_layout.mesh.local_index();
     int const mine = Plan::slot(coords);
     if (Plan::leads(coords)) {

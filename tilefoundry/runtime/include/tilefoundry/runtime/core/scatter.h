@@ -264,6 +264,36 @@ TILEFOUNDRY_DEVICE void cache_update(Cache const& cache, int64_t position, int64
       cache, fresh);
 }
 
+/// The same in place, on register fragments of which each instance holds whole columns along axis 1. Costs
+/// positions(fresh) * positions(dst) comparisons.
+template <class Fresh, class Dst>
+TILEFOUNDRY_DEVICE void cache_update(int64_t position, int64_t count, Fresh const& fresh, Dst&& dst) {
+  TILEFOUNDRY_OP("cache_update");
+  using Tensor = detail::remove_cvref_t<Dst>;
+  using D =
+      detail::ReducePlan<Axes<1>, typename Tensor::global_layout_type, typename Tensor::shard_layout_type>;
+  using F =
+      detail::ReducePlan<Axes<1>, typename Fresh::global_layout_type, typename Fresh::shard_layout_type>;
+  static_assert(D::reduced == D::total && F::reduced == F::total && D::kept == F::kept,
+                "ops::cache_update: an instance holds the same whole columns along axis 1 of both");
+  if (!detail::check_range(0, count, 1, F::reduced) || !detail::check_range(position, count, 1, D::reduced))
+    return;
+  auto const from = local(fresh);
+  auto const to = local(dst);
+  TILEFOUNDRY_UNROLL
+  for (int k = 0; k < F::reduced; ++k) {
+    TILEFOUNDRY_UNROLL
+    for (int r = 0; r < D::reduced; ++r) {
+      if (k >= count || r != position + k) continue;
+      TILEFOUNDRY_UNROLL
+      for (int c = 0; c < D::kept; ++c) {
+        to.data()[D::kept_offsets()(c) + D::reduced_offsets()(r)] =
+            from.data()[F::kept_offsets()(c) + F::reduced_offsets()(k)];
+      }
+    }
+  }
+}
+
 }  // namespace ops
 }  // namespace TILEFOUNDRY_UNIT
 }  // namespace tilefoundry

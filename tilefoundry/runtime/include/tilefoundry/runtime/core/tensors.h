@@ -1,7 +1,7 @@
 // How a kernel body names its tensors: kernel arguments in global memory, shared tiles, register fragments.
 #pragma once
 
-#include <tilefoundry/runtime/core/coordinate.h>
+#include <tilefoundry/runtime/core/vector.h>
 
 #include <cute/pointer_swizzle.hpp>
 #if defined(TILEFOUNDRY_CHECKED)
@@ -60,6 +60,16 @@ TILEFOUNDRY_HOST_DEVICE constexpr auto global_tensor(GlobalArg<Rank> const& arg,
 #endif
 }
 
+/// The memory of a rank-0 argument.
+template <class T>
+TILEFOUNDRY_HOST_DEVICE auto global_scalar(GlobalArg<0> const& arg) {
+#if defined(TILEFOUNDRY_CHECKED)
+  return checked_argument<T>(arg);
+#else
+  return static_cast<T*>(arg.data);
+#endif
+}
+
 }  // namespace detail
 
 /// A CuTe tensor in global memory over a kernel argument.
@@ -78,10 +88,11 @@ TILEFOUNDRY_HOST_DEVICE constexpr auto global_tensor(GlobalArg<Rank> const& arg,
 /// @tparam Swizzle how the addresses of rows are permuted, so that a column meets different banks: as
 ///   cute::Swizzle<B, 4, 3>, which exchanges 16-byte chunks within rows of 16 * 2^B bytes by the row's
 ///   number, the form that TMA writes and wgmma reads; none by default
-/// @param base 16-byte aligned address within cta_shared(); 1024-byte aligned for a swizzled tile
+/// @tparam Bytes a power of two of which `base` is a multiple, for a window of a tile; 16 or more for a tile
+/// @param base address within cta_shared(); 1024-byte aligned for a swizzled tile
 /// @param storage layout of the same extents whose strides say where elements lie (rows may be padded)
 /// @param name what checking mode calls the tile
-template <class T, class Swizzle = cute::Swizzle<0, 4, 3>, class Logical, class Storage>
+template <class T, class Swizzle = cute::Swizzle<0, 4, 3>, int Bytes = 16, class Logical, class Storage>
 TILEFOUNDRY_HOST_DEVICE constexpr auto shared_tensor(char* base, Logical logical, Storage storage,
                                                      [[maybe_unused]] char const* name = nullptr) {
   static_assert(cute::is_static<Logical>::value && cute::is_static<Storage>::value,
@@ -92,11 +103,17 @@ TILEFOUNDRY_HOST_DEVICE constexpr auto shared_tensor(char* base, Logical logical
 #if defined(TILEFOUNDRY_CHECKED)
   constexpr int bytes = decltype(cute::cosize(Storage{}))::value * static_cast<int>(sizeof(T));
   auto const memory = detail::checked_tile<T, Logical, SL, Swizzle, bytes>(base, name);
-#else
-  T* const memory = reinterpret_cast<T*>(base);
-#endif
   auto const pointer = cute::make_swizzle_ptr(cute::make_smem_ptr(memory), Swizzle{});
   return make_shard_tensor(cute::make_tensor(pointer, storage), logical, SL{storage, {}, {}});
+#else
+  if constexpr (Bytes < 16) {
+    auto const pointer = cute::make_smem_ptr(detail::AlignedElements<T, Bytes>{reinterpret_cast<T*>(base)});
+    return make_shard_tensor(cute::make_tensor(pointer, storage), logical, SL{storage, {}, {}});
+  } else {
+    auto const pointer = cute::make_swizzle_ptr(cute::make_smem_ptr(reinterpret_cast<T*>(base)), Swizzle{});
+    return make_shard_tensor(cute::make_tensor(pointer, storage), logical, SL{storage, {}, {}});
+  }
+#endif
 }
 
 /// An uninitialised register fragment that the instance owns.

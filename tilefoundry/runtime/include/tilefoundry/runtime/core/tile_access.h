@@ -184,6 +184,11 @@ struct BoxAxis {
 template <class Access, class Tile, int... B>
 TILEFOUNDRY_HOST_DEVICE constexpr int shared_pack(cute::seq<B...>) {
   int n = Access::aligned;
+  while (n * static_cast<int>(sizeof(typename Tile::value_type)) >
+             base_alignment<typename Tile::engine_type::iterator>::value &&
+         n > 1) {
+    n /= 2;
+  }
   constexpr int chunk =
       (1 << SwizzleOf<Tile>::num_base) / static_cast<int>(sizeof(typename Tile::value_type));
   if (SwizzleOf<Tile>::num_bits != 0 && n > chunk) n = chunk;

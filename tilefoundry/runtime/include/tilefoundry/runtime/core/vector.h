@@ -34,6 +34,23 @@ void store_pack(CheckedPointer<T> const& p, Pack<T, N> const& pack) {
 }
 #endif
 
+/// A pointer into shared memory of which less is known than that it is 16-byte aligned: of a window of a
+/// tile.
+template <class T, int Bytes>
+struct AlignedElements : cute::iter_adaptor<T*, AlignedElements<T, Bytes>> {
+  using cute::iter_adaptor<T*, AlignedElements<T, Bytes>>::iter_adaptor;
+};
+
+/// Bytes at whose multiples a tensor starts.
+template <class Pointer>
+struct base_alignment {
+  static constexpr int value = 16;
+};
+template <class T, int Bytes>
+struct base_alignment<cute::smem_ptr<AlignedElements<T, Bytes>>> {
+  static constexpr int value = Bytes;
+};
+
 /// Length of the run of consecutive storage at the head of a row-major walk, 1 when unknown.
 template <class Offsets>
 TILEFOUNDRY_HOST_DEVICE constexpr int contiguous_run() {
@@ -67,12 +84,14 @@ TILEFOUNDRY_HOST_DEVICE constexpr int aligned_run(int run, cute::seq<k...>) {
   return n;
 }
 
-/// Elements that one access may move for a tensor whose base is 16-byte aligned.
+/// Elements that one access may move, as far as the tensor's base and layout tell.
 template <class T>
 TILEFOUNDRY_HOST_DEVICE constexpr int pack_size() {
   using SL = typename T::shard_layout_type;
   using Value = typename T::value_type;
-  constexpr int limit = 16 / static_cast<int>(sizeof(Value));
+  constexpr int bytes = base_alignment<typename T::engine_type::iterator>::value;
+  constexpr int limit =
+      bytes / static_cast<int>(sizeof(Value)) > 1 ? bytes / static_cast<int>(sizeof(Value)) : 1;
   constexpr int run = contiguous_run<typename FragmentOf<T>::Offsets>();
   int const n = aligned_run<SL>(run, cute::make_seq<ShardTraits<SL>::modes>{});
   return n < limit ? n : limit;

@@ -146,7 +146,7 @@ struct Window<Tensor, Extents, Axes<Kept...>> {
   template <int... T>
   TILEFOUNDRY_HOST_DEVICE static constexpr int shared_pack(cute::seq<T...>) {
     using Layout = typename Tensor::layout_type;
-    int n = 16 / static_cast<int>(sizeof(value_type));
+    int n = base_alignment<typename Tensor::iterator>::value / static_cast<int>(sizeof(value_type));
     int const columns = decltype(cute::size<inner>(Layout{}))::value;
     while (n > 1 && !(columns % n == 0 &&
                       ((T == inner || decltype(cute::stride<T>(Layout{}))::value % n == 0) && ...))) {
@@ -239,9 +239,9 @@ TILEFOUNDRY_DEVICE Share share_of_cta() {
 /// The instances of all CTAs share them.
 template <class Dependent = void>
 TILEFOUNDRY_DEVICE Share share_of_grid() {
+  constexpr auto cta = detail::kCtaLevel<Dependent>;
   Share const own = share_of_cta<Dependent>();
-  return {program_id<TopologyScope::cta>() * own.step + own.first,
-          static_cast<int64_t>(program_dim<TopologyScope::cta>()) * own.step};
+  return {program_id<cta>() * own.step + own.first, static_cast<int64_t>(program_dim<cta>()) * own.step};
 }
 
 /// A box of a global tensor, or a whole shared tile.

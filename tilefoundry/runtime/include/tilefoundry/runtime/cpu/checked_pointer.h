@@ -75,6 +75,7 @@ class CheckedPointer {
   CheckedPointer operator+(Index const& i) const {
     return {at_ + static_cast<int64_t>(i), memory_};
   }
+  CheckedPointer operator-(int64_t i) const { return {at_ - i, memory_}; }
 
   explicit operator bool() const { return at_ != nullptr; }
 

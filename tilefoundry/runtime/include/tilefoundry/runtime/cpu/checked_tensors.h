@@ -59,8 +59,13 @@ checked::Description describe() {
 template <class T, int Rank>
 CheckedPointer<T> checked_argument(GlobalArg<Rank> const& arg) {
   checked::Call* const call = checked::Call::current();
+  int64_t const *shape = nullptr, *strides = nullptr;
+  if constexpr (Rank > 0) {
+    shape = arg.shape;
+    strides = arg.stride;
+  }
   return {static_cast<T*>(arg.data),
-          call ? call->memory(arg.data, static_cast<int>(sizeof(T)), Rank, arg.shape, arg.stride) : nullptr};
+          call ? call->memory(arg.data, static_cast<int>(sizeof(T)), Rank, shape, strides) : nullptr};
 }
 
 /// The memory of a tile in shared memory.

@@ -6,11 +6,15 @@
 #include <tilefoundry/runtime/core/gather.h>
 #include <tilefoundry/runtime/core/index.h>
 #include <tilefoundry/runtime/core/mma.h>
+#include <tilefoundry/runtime/core/part.h>
 #include <tilefoundry/runtime/core/pipeline.h>
 #include <tilefoundry/runtime/core/reduce.h>
+#include <tilefoundry/runtime/core/scan.h>
 #include <tilefoundry/runtime/core/scatter.h>
 #include <tilefoundry/runtime/core/sync.h>
 #include <tilefoundry/runtime/core/tensors.h>
 #include <tilefoundry/runtime/core/tile.h>
+#include <tilefoundry/runtime/core/topk.h>
+#include <tilefoundry/runtime/core/transpose.h>
 #include <tilefoundry/runtime/cpu/launch.h>
 #include <tilefoundry/runtime/cpu/resident.h>

@@ -1,0 +1,22 @@
+"""IndexSelect: rows by number."""
+
+from __future__ import annotations
+
+from tilefoundry.ir.core.expr import Call
+from tilefoundry.ir.hir import IndexSelect
+from tilefoundry.ir.hir.common import normalize_axis
+from tilefoundry.passes.lower.context import Lowering, tensor_type
+from tilefoundry.passes.lower.index.reads import chosen, write_value
+from tilefoundry.passes.lower.registry import lowers, writes
+from tilefoundry.passes.lower.values import Value, Window
+
+
+@lowers(IndexSelect)
+def lower_index_select(ctx: Lowering, call: Call) -> Value:
+    assert isinstance(call.target, IndexSelect)
+    return chosen(ctx, call, normalize_axis(call.target.dim, tensor_type(call).rank))
+
+
+@writes(IndexSelect)
+def write_index_select(ctx: Lowering, call: Call, out: Window, everywhere: bool) -> None:
+    write_value(ctx, call, out, everywhere)

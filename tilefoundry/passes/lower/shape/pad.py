@@ -1,0 +1,57 @@
+"""Pad: one number before and after a value along each padded axis."""
+
+from __future__ import annotations
+
+from tilefoundry.ir.core.expr import Call, Expr, Var
+from tilefoundry.ir.hir import Pad
+from tilefoundry.ir.types import StorageKind
+from tilefoundry.passes.lower.context import Lowering, tensor_type
+from tilefoundry.passes.lower.registry import lowers, writes
+from tilefoundry.passes.lower.shape.join import call_hint, joined, write_parts
+from tilefoundry.passes.lower.shape.place import fill, number_of, write
+from tilefoundry.passes.lower.shape.slice import whole
+from tilefoundry.passes.lower.shape.windows import fresh_type, part
+from tilefoundry.passes.lower.values import Join, Scalar, Uniform, Value, Window
+
+
+@lowers(Pad)
+def lower_pad(ctx: Lowering, call: Call) -> Value:
+    op = call.target
+    assert isinstance(op, Pad)
+    (x,) = call.args
+    assert isinstance(x, Expr)
+    to = tensor_type(call)
+    value = ctx.lower(x)
+    if to.storage not in (StorageKind.RMEM, StorageKind.SMEM) or not isinstance(value, Var):
+        return joined(ctx, call, _join(ctx, call))
+    dst = ctx.alloc(call_hint(call), fresh_type(to) if to.storage is StorageKind.SMEM else to)
+    fill(ctx, number_of(op.value, to.dtype), dst)
+    before: list[Scalar] = [0] * to.rank
+    for k in range(len(op.pad) // 2):
+        before[to.rank - 1 - k] = op.pad[2 * k]
+    shape = tensor_type(x).shape
+    if 0 not in shape:
+        write(ctx, call, value, part(ctx, call, dst, before, shape, (1,) * to.rank))
+    return dst
+
+
+@writes(Pad)
+def write_pad(ctx: Lowering, call: Call, out: Window, everywhere: bool) -> None:
+    write_parts(ctx, call, _join(ctx, call), out, everywhere)
+
+
+def _join(ctx: Lowering, call: Call) -> Value:
+    """The value with a part before and one after it, along one axis after the other."""
+    op = call.target
+    assert isinstance(op, Pad)
+    (x,) = call.args
+    assert isinstance(x, Expr)
+    value: Value = whole(ctx, x) or ctx.lower(x)
+    shape = tensor_type(x).shape
+    around = Uniform(op.value)
+    for k in range(len(op.pad) // 2):
+        axis, before, after = len(shape) - 1 - k, op.pad[2 * k], op.pad[2 * k + 1]
+        if before == after == 0:
+            continue
+        value = Join(axis, (around, value, around), (before, shape[axis], after))
+    return value

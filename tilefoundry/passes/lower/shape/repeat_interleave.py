@@ -1,0 +1,53 @@
+"""RepeatInterleave: an axis more along which elements repeat, and the two counted as one."""
+
+from __future__ import annotations
+
+from tilefoundry.ir import tir
+from tilefoundry.ir.core.expr import Call, Expr, Var
+from tilefoundry.ir.hir import Expand, RepeatInterleave, Reshape, Unsqueeze
+from tilefoundry.ir.hir.common import normalize_axis
+from tilefoundry.ir.shard import Layout
+from tilefoundry.ir.types import StorageKind, TensorType
+from tilefoundry.passes.lower.context import Lowering, tensor_type
+from tilefoundry.passes.lower.expansion import Primitives
+from tilefoundry.passes.lower.registry import lowers
+from tilefoundry.passes.lower.shape.join import call_hint
+from tilefoundry.passes.lower.shape.windows import fresh_type
+from tilefoundry.passes.lower.values import Uniform, Value
+
+
+@lowers(RepeatInterleave)
+def lower_repeat_interleave(ctx: Lowering, call: Call) -> Value:
+    op = call.target
+    assert isinstance(op, RepeatInterleave)
+    (x,) = call.args
+    assert isinstance(x, Expr)
+    shape = tensor_type(x).shape
+    axis = normalize_axis(op.axis, len(shape))
+    value = ctx.lower(x)
+    if isinstance(value, Uniform):
+        return value
+    if isinstance(value, Var) and tensor_type(value).storage is StorageKind.SMEM:
+        return _tile(ctx, call, value, axis, op.repeats)
+    p = Primitives(call)
+    repeated = p.call(Expand((*shape[: axis + 1], op.repeats, *shape[axis + 1 :])), p.call(Unsqueeze(axis + 1), x))
+    return ctx.lower(p.call(Reshape(tensor_type(call).shape), repeated))
+
+
+def _tile(ctx: Lowering, call: Call, tile: Var, axis: int, repeats: int) -> Var:
+    """A tile of its own; both tiles are seen with the repeats as an axis of their own."""
+    dst = ctx.alloc(call_hint(call), fresh_type(tensor_type(call)))
+    if 0 not in tensor_type(dst).shape:
+        ctx.emit(tir.WholeCopy(), _seen(ctx, tile, axis, repeats, source=True), _seen(ctx, dst, axis, repeats))
+    return dst
+
+
+def _seen(ctx: Lowering, tile: Var, axis: int, repeats: int, *, source: bool = False) -> Var:
+    type_ = tensor_type(tile)
+    assert isinstance(type_.layout, Layout) and type_.layout.strides is not None
+    shape, strides = list(type_.shape), list(type_.layout.strides)
+    extent, step = shape[axis], strides[axis]
+    assert isinstance(extent, int)  # tiles are static
+    shape[axis : axis + 1] = [extent if source else extent // repeats, repeats]
+    strides[axis : axis + 1] = [step, 0] if source else [step * repeats, step]
+    return ctx.view(tile, TensorType(tuple(shape), type_.dtype, Layout(tuple(shape), tuple(strides)), type_.storage))

@@ -1,0 +1,141 @@
+// Parts of tensors: views of global tensors with other axes, single elements, and whole tensors moved by all
+// instances together.
+#pragma once
+
+#include <tilefoundry/runtime/core/window.h>
+
+namespace tilefoundry {
+inline namespace TILEFOUNDRY_UNIT {
+namespace detail {
+
+/// Steps of the axes of a view, in elements along the tensor's axis.
+template <int... N>
+struct Steps {};
+
+template <int From, int Step, class Tensor>
+TILEFOUNDRY_HOST_DEVICE constexpr auto view_stride(Tensor const& tensor) {
+  if constexpr (From < 0 || Step == 0) {
+    return cute::Int<0>{};
+  } else {
+    return cute::stride<From>(tensor.layout()) * cute::Int<Step>{};
+  }
+}
+
+/// Whether rows of the view start at multiples of what the tensor's rows do: it takes the innermost axis from
+/// its first element on, forwards.
+template <class Tensor, class Starts, int... From, int... Step>
+TILEFOUNDRY_HOST_DEVICE constexpr bool keeps_rows(Axes<From...>, Steps<Step...>) {
+  constexpr int inner = Tensor::rank - 1;
+  constexpr int from[] = {From..., -1}, step[] = {Step..., 0};
+  return sizeof...(From) > 0 && from[sizeof...(From) - 1] == inner && step[sizeof...(From) - 1] == 1 &&
+         cute::is_constant<0, remove_cvref_t<decltype(cute::get<inner>(std::declval<Starts>()))>>::value;
+}
+
+template <class Tensor, class Starts, class Sizes, int... From, int... Step, int... T>
+TILEFOUNDRY_DEVICE auto global_view(Tensor const& tensor, Starts const& starts, Sizes const& sizes,
+                                    Axes<From...> axes, Steps<Step...> steps, cute::seq<T...>) {
+  auto const layout = cute::make_layout(sizes, cute::make_stride(view_stride<From, Step>(tensor)...));
+  auto const base =
+      cute::raw_pointer_cast(tensor.data()) +
+      ((static_cast<int64_t>(cute::get<T>(starts)) * static_cast<int64_t>(cute::stride<T>(tensor.layout()))) +
+       ... + int64_t{0});
+  constexpr int bytes = row_alignment<typename Tensor::iterator>::value;
+  if constexpr (bytes > 1 && keeps_rows<Tensor, Starts>(axes, steps)) {
+    return cute::make_tensor(cute::make_gmem_ptr(AlignedRows<typename Tensor::value_type, bytes>{base}),
+                             layout);
+  } else {
+    return cute::make_tensor(cute::make_gmem_ptr(base), layout);
+  }
+}
+
+template <class Tensor, class Coord, int... T>
+TILEFOUNDRY_DEVICE auto element(Tensor const& tensor, Coord const& coord, cute::seq<T...>) {
+  using Value = typename Tensor::value_type;
+  bool const inside =
+      ((static_cast<uint64_t>(cute::get<T>(coord)) < static_cast<uint64_t>(cute::size<T>(tensor.layout()))) &&
+       ... && true);
+  return inside ? tensor(coord) : Value(0);
+}
+
+/// All of a shared tile or of a global tensor, as a window.
+template <class Tensor, class Extents, int... A>
+TILEFOUNDRY_DEVICE auto all_of(Tensor const& tensor, Extents const& extents, cute::seq<A...>) {
+  return tilefoundry::make_window<Axes<A...>>(tensor, cute::make_coord((A - A)...), extents);
+}
+
+}  // namespace detail
+
+/// Elements of a global tensor as a tensor of its own.
+/// @tparam From for each axis of the view the tensor's, or -1 for one along which the same elements repeat
+/// @tparam Step for each axis of the view how many elements of the tensor's axis one step is; may be negative
+/// @param starts one for each axis of the tensor; a static 0 on the innermost keeps what is known of
+/// alignment
+/// @param sizes one for each axis of the view
+template <class From, class Step, class Tensor, class Starts, class Sizes>
+TILEFOUNDRY_DEVICE auto global_view(Tensor const& tensor, Starts const& starts, Sizes const& sizes) {
+  return detail::global_view(tensor, starts, sizes, From{}, Step{}, cute::make_seq<Tensor::rank>{});
+}
+
+/// The element of a global tensor at a coordinate; outside, zero.
+template <class Tensor, class Coord>
+TILEFOUNDRY_DEVICE auto global_element(Tensor const& tensor, Coord const& coord) {
+  return detail::element(tensor, coord, cute::make_seq<Tensor::rank>{});
+}
+
+/// The only element of a fragment that every instance holds whole.
+template <class E, class GL, class SL>
+TILEFOUNDRY_DEVICE typename E::value_type only_element(ShardTensor<E, GL, SL> const& fragment) {
+  static_assert(detail::FragmentOf<ShardTensor<E, GL, SL>>::count == 1, "only_element: there are several");
+  return detail::elements(fragment)(0);
+}
+
+/// `start`, of a window that must lie inside an axis; where it does not, the launch is stopped.
+TILEFOUNDRY_DEVICE int64_t checked_start(int64_t start, int64_t size, int axis, int64_t extent) {
+  return detail::check_range(start, size, axis, extent) ? start : 0;
+}
+
+/// Registers from a constant offset on.
+template <int Offset, class E, class GL, class SL>
+TILEFOUNDRY_HOST_DEVICE constexpr auto registers_from(ShardTensor<E, GL, SL>& fragment) {
+  return cute::make_tensor(fragment.engine.data() + cute::Int<Offset>{}, fragment.engine.layout());
+}
+
+namespace ops {
+
+/// All elements of a shared tile or a global tensor to another of the same extents, by all instances
+/// together.
+template <class Src, class Dst, class Extents>
+TILEFOUNDRY_DEVICE void whole_copy(Src const& src, Dst const& dst, Extents const& extents, Share share) {
+  TILEFOUNDRY_OP("whole_copy");
+  auto const axes = cute::make_seq<decltype(cute::rank(extents))::value>{};
+  auto const in = detail::all_of(src, extents, axes);
+  auto const out = detail::all_of(dst, extents, axes);
+  detail::for_each_wide_pack(
+      out, share, [&](auto n, auto const& at) { out.store(at, in.template load<decltype(n)::value>(at)); },
+      in);
+}
+
+/// A scalar to all elements of a shared tile or a global tensor, by the instances that share it.
+template <class Value, class Dst, class Extents>
+TILEFOUNDRY_DEVICE void whole_fill(Value const& value, Dst const& dst, Extents const& extents, Share share) {
+  TILEFOUNDRY_OP("whole_fill");
+  using Out = typename Dst::value_type;
+  auto const out = detail::all_of(dst, extents, cute::make_seq<decltype(cute::rank(extents))::value>{});
+  detail::for_each_wide_pack(out, share, [&](auto n, auto const& at) {
+    detail::Pack<Out, decltype(n)::value> pack;
+    TILEFOUNDRY_UNROLL
+    for (auto& element : pack.value) element = convert<Out>(value);
+    out.store(at, pack);
+  });
+}
+
+/// A rank-0 output, written by one instance of each CTA.
+template <class Out, class Value>
+TILEFOUNDRY_DEVICE void store_scalar(GlobalArg<0> const& out, Value const& value) {
+  TILEFOUNDRY_OP("store_scalar");
+  if (program_id<TopologyScope::thread>() == 0) *detail::global_scalar<Out>(out) = convert<Out>(value);
+}
+
+}  // namespace ops
+}  // namespace TILEFOUNDRY_UNIT
+}  // namespace tilefoundry
