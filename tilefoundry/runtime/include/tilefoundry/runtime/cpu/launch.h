@@ -94,7 +94,7 @@ void launch(int64_t grid, int threads, int shared_bytes, Body const& body) {
   std::mutex mutex;
   std::atomic<int64_t> failed_cta{grid};
   std::exception_ptr error;
-  host::Pool::instance().run(grid, host::worker_count(), [&](int64_t cta) {
+  host::Pool::instance().run(grid, grid == 1 ? 1 : host::worker_count(), [&](int64_t cta) {
     // CTAs start in increasing order, and only those behind a failed one are left out: the first failing one
     // runs.
     if (cta > failed_cta.load(std::memory_order_relaxed)) return;
