@@ -1,4 +1,4 @@
-"""What only a GPU has: streams, graphs, devices, residency. Runs where TILEFOUNDRY_TEST_TARGET=cuda, as in the bundle."""
+"""What only a GPU has: streams, graphs, devices, residency. Runs where TILEFOUNDRY_TEST_TARGET=cuda (the bundle)."""
 
 from __future__ import annotations
 
