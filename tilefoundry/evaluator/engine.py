@@ -113,7 +113,11 @@ class Engine:
                 return run_loop(self, node)
             case Call(target, args):
                 return self._call(node, target, tuple(self._get(arg) for arg in args))
-        raise EvalError(f"{node!r} has no value", span=span_of(node.metadata))
+        raise EvalError(
+            f"{node!r} has no value",
+            span=span_of(node.metadata),
+            remedy="evaluate a Function, whose parameters get values",
+        )
 
     def _call(self, node: Call, target: object, values: tuple[Value, ...]) -> Value:
         ctx = self.ctx
@@ -124,7 +128,11 @@ class Engine:
         evaluate = EVALUATORS.get(type(target)) if isinstance(target, Op) else None
         if evaluate is None:
             name = f"op '{target.op_name}'" if isinstance(target, Op) else repr(target)
-            raise EvalError(f"the evaluator has no rule for {name}", span=span_of(node.metadata))
+            raise EvalError(
+                f"the evaluator has no rule for {name}",
+                span=span_of(node.metadata),
+                remedy="register one: @evaluates in tilefoundry.evaluator.registry",
+            )
         if isinstance(target, InsertSlice):
             return self._insert(node, target, values)
         if isinstance(target, BY_UNITS) or ctx.units is None or not _differs(ctx.units, node, values):

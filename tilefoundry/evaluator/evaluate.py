@@ -74,11 +74,17 @@ def evaluate(
     if precision not in PRECISIONS:
         raise EvalError(f"evaluate: unknown precision {precision!r}", remedy=f"use one of {', '.join(PRECISIONS)}")
     if mesh is not None and not isinstance(mesh, Mesh):
-        raise WrongTypeError(f"evaluate: mesh must be a Mesh, got {type(mesh).__name__}")
+        raise WrongTypeError(
+            f"evaluate: mesh must be a Mesh, got {type(mesh).__name__}",
+            remedy="write mesh=Mesh((Topology('cta', 132),), Layout((132,)))",
+        )
     options = RunOptions(precision, mesh)
     if isinstance(function, LoadedModule):
         if device is not None or children is not None:
-            raise EvalError("evaluate: a LoadedModule runs where its weights are, on its own children")
+            raise EvalError(
+                "evaluate: a LoadedModule runs where its weights are, on its own children",
+                remedy="leave device and children out, or evaluate its Module with every parameter",
+            )
         return function.runner(function.module.entry_function())(*inputs, options=options)
     return run_function(_function(function), inputs, device, children, options)
 

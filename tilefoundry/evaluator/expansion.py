@@ -61,7 +61,8 @@ def bind_levels(function: Function, extents: Mapping[str, int], mesh: Mesh) -> d
         if (known := _value(level.size, values)) != size:
             raise EvalError(
                 f"mesh: level '{level.name}' has {size} units, the program declares "
-                f"{known if known is not None else format_dim(level.size)}"
+                f"{known if known is not None else format_dim(level.size)}",
+                remedy="leave the level out of the mesh, or give it the size that the program declares",
             )
     return values
 
@@ -101,7 +102,10 @@ def _value(dim: Dim, extents: Mapping[str, int]) -> int | None:
 
 def _check_launched(level: Topology, size: DimVar, given: int) -> None:
     if not size.lo <= given < size.hi:
-        raise EvalError(f"mesh: level '{level.name}' has {given} units, outside its envelope [{size.lo}, {size.hi})")
+        raise EvalError(
+            f"mesh: level '{level.name}' has {given} units, outside its envelope [{size.lo}, {size.hi})",
+            remedy="give as many units as the envelope allows, or widen it",
+        )
 
 
 def meshes_of(function: Function) -> list[Mesh]:

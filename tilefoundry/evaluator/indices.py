@@ -32,7 +32,7 @@ def fold(units: Units | None, op: DimOp, values: tuple[Value, ...], device: torc
         try:
             return op.fold(*(int(v) for v in values))  # type: ignore[call-overload]  # ints and rank-0 tensors
         except DimSubstitutionError as error:
-            raise EvalValueError(error.message) from error
+            raise EvalValueError(error.message, remedy=error.remedy) from error
     lhs, rhs = (lift_index(units, v, device) for v in values)
     if isinstance(op, (DimFloorDiv, DimMod)) and not rhs.all():
         raise EvalValueError("division by 0 in an index, on some unit", remedy="keep the divisor above 0: max(n, 1)")

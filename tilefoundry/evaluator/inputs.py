@@ -52,16 +52,23 @@ def _check(function: Function, param: Var, value: object, device: torch.device, 
     where = f"'{function.name}': input '{param.name}'"
     declared = param.type
     if not isinstance(declared, TensorType):
-        raise EvalError(f"{where} is declared as {declared}, expected a tensor type")
+        raise EvalError(
+            f"{where} is declared as {declared}, expected a tensor type",
+            remedy="declare each parameter as one Tensor[...]",
+        )
     if isinstance(value, (bool, int, float)) and not declared.shape:
         kind = bool if declared.dtype.name == "bool" else float if declared.dtype.is_float else int
         if type(value) is kind or (kind is float and type(value) is int):
             return torch.tensor(value, dtype=torch_dtype(declared.dtype), device=device)
         raise EvalError(
-            f"{where}: expected a Python {kind.__name__} or a 0-d tensor of {declared.dtype}, got {value!r}"
+            f"{where}: expected a Python {kind.__name__} or a 0-d tensor of {declared.dtype}, got {value!r}",
+            remedy="convert the value",
         )
     if not isinstance(value, torch.Tensor):
-        raise EvalError(f"{where}: expected a torch.Tensor of {declared.dtype}, got {type(value).__name__}")
+        raise EvalError(
+            f"{where}: expected a torch.Tensor of {declared.dtype}, got {type(value).__name__}",
+            remedy="make a tensor of it: torch.tensor(value, dtype=...)",
+        )
     try:
         value.untyped_storage()
     except NotImplementedError as error:  # inside of torch.vmap, torch.func.grad and the like
@@ -78,7 +85,8 @@ def _check(function: Function, param: Var, value: object, device: torch.device, 
         )
     if value.dim() != len(declared.shape):
         raise EvalError(
-            f"{where}: expected rank {len(declared.shape)} ({declared}), got rank {value.dim()} {tuple(value.shape)}"
+            f"{where}: expected rank {len(declared.shape)} ({declared}), got rank {value.dim()} {tuple(value.shape)}",
+            remedy="reshape it, or declare another rank",
         )
     return value
 
@@ -106,7 +114,8 @@ def bind_extents(function: Function, inputs: list[torch.Tensor]) -> dict[str, in
             var, scale, offset = linear
             if (extent - offset) % scale:
                 raise EvalError(
-                    f"{place}: expected extent {format_dim(dim)}, got {extent}, which no '{var.name}' gives"
+                    f"{place}: expected extent {format_dim(dim)}, got {extent}, which no '{var.name}' gives",
+                    remedy="give an input of the declared extent",
                 )
             _bind(bound, var, (extent - offset) // scale, place)
     values = {name: extent for name, (extent, _) in bound.items()}
@@ -116,7 +125,8 @@ def bind_extents(function: Function, inputs: list[torch.Tensor]) -> dict[str, in
             if all(var.name in values for var in dim_vars(dim)) and evaluate_dim(dim, values) != extent:
                 raise EvalError(
                     f"'{param.name}' axis {axis}: expected extent {format_dim(dim)}"
-                    f"{'' if isinstance(dim, int) else f' = {evaluate_dim(dim, values)}'}, got {extent}"
+                    f"{'' if isinstance(dim, int) else f' = {evaluate_dim(dim, values)}'}, got {extent}",
+                    remedy="give an input of the declared extent",
                 )
     return values
 
@@ -124,9 +134,15 @@ def bind_extents(function: Function, inputs: list[torch.Tensor]) -> dict[str, in
 def _bind(bound: dict[str, tuple[int, str]], dim: DimVar, extent: int, place: str) -> None:
     known, where = bound.setdefault(dim.name, (extent, place))
     if known != extent:
-        raise EvalError(f"inconsistent binding of '{dim.name}': {known} by {where}, {extent} by {place}")
+        raise EvalError(
+            f"inconsistent binding of '{dim.name}': {known} by {where}, {extent} by {place}",
+            remedy="give inputs of one extent, or declare two DimVars",
+        )
     if not dim.lo <= extent < dim.hi:
-        raise EvalError(f"{place}: '{dim.name}' = {extent} lies outside its envelope [{dim.lo}, {dim.hi})")
+        raise EvalError(
+            f"{place}: '{dim.name}' = {extent} lies outside its envelope [{dim.lo}, {dim.hi})",
+            remedy="stay inside of the envelope, or widen it: DimVar(name, lo, hi)",
+        )
 
 
 def check_served(function: Function, extents: Mapping[str, int]) -> None:

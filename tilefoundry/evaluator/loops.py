@@ -69,7 +69,10 @@ def _iterations(engine: Engine, nest: list[GridRegionExpr]) -> Iterator[tuple[tu
     differ = any(isinstance(b, Spread) for loop in bounds for b in loop)
     if units is not None and nest[0].spread is not None:
         if differ:
-            raise EvalError("the bounds of a loop that is spread over units differ between them")
+            raise EvalError(
+                "the bounds of a loop that is spread over units differ between them",
+                remedy="give the loop bounds that are equal on all units",
+            )
         ranges = [range(*(int(b) for b in loop)) for loop in bounds]  # type: ignore[call-overload]
         yield from _rounds(engine, units, nest, ranges)
     elif units is not None and differ:
@@ -130,7 +133,10 @@ def _kept(
     if new is old or _only_written(region, k):  # a write has left out who takes no part
         return new
     if not isinstance(var.type, TensorType):
-        raise EvalError(f"'{var.name}' is a tuple, carried by a loop whose bounds differ between units")
+        raise EvalError(
+            f"'{var.name}' is a tuple, carried by a loop whose bounds differ between units",
+            remedy="carry its elements by names of their own",
+        )
     condition = settled(units, mask)
     types = (_CONDITION, var.type, var.type)
     extent = engine.ctx.extent

@@ -77,7 +77,8 @@ def _check_inside(
         varying = [u for u in range(units.rank) if outside.shape[u] > 1]
         raise EvalValueError(
             f"{what} exceeds axis {axis}: elements {own} to {own + reach} of extent {extent}, for "
-            f"{units.name(at, varying)}"
+            f"{units.name(at, varying)}",
+            remedy="keep it within the extent for every unit",
         )
 
 

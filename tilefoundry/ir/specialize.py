@@ -114,7 +114,10 @@ def _check(fn: Function, open_dims: Mapping[str, DimVar], name: str, extent: Bou
             remedy=f"its DimVars: {', '.join(open_dims) or 'none'}",
         )
     if isinstance(extent, bool) or not isinstance(extent, (int, DimVar)):
-        raise SpecializationError(f"'{fn.name}': '{name}' takes an int or a narrower DimVar, got {extent!r}")
+        raise SpecializationError(
+            f"'{fn.name}': '{name}' takes an int or a narrower DimVar, got {extent!r}",
+            remedy='write {"S": 128}, or {"S": DimVar("S", 1, 64)}',
+        )
     dim = open_dims[name]
     lo, hi = (extent.lo, extent.hi) if isinstance(extent, DimVar) else (extent, extent + 1)
     if not dim.lo <= lo < hi <= dim.hi:

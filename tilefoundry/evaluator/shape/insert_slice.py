@@ -33,7 +33,8 @@ def write_window(ctx: EvalContext, op: InsertSlice, values: tuple[Value, ...]) -
             stop = min(max(first, extent - offset), size)
         elif size and not 0 <= offset <= extent - size:
             raise EvalValueError(
-                f"insert_slice exceeds axis {axis}: elements {offset} to {offset + size - 1} of extent {extent}"
+                f"insert_slice exceeds axis {axis}: elements {offset} to {offset + size - 1} of extent {extent}",
+                remedy="keep offset + size within the extent, or write by a tile window, which clips",
             )
         target.append(slice(offset + first, offset + stop) if stop > first else slice(0, 0))
         source.append(slice(first, stop))

@@ -25,7 +25,8 @@ def slice_(ctx: EvalContext, op: Slice, call: Call, values: tuple[Value, ...]) -
         elif size and not 0 <= start <= start + (size - 1) * stride < x.shape[axis]:
             raise EvalValueError(
                 f"Slice window exceeds axis {axis}: elements {start} to {start + (size - 1) * stride} "
-                f"of extent {x.shape[axis]}"
+                f"of extent {x.shape[axis]}",
+                remedy="keep start + size within the extent, or read by a tile window, which gives zeros",
             )
         inside.append(slice(start + first * stride, start + first * stride + (stop - first) * stride, stride))
         target.append(slice(first, stop))

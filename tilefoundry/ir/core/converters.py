@@ -22,7 +22,10 @@ def check_converters(name: str, params: tuple[Var, ...], converters: tuple[tuple
     weights = [weight for weight, _ in converters]
     repeated = next((w for w in weights if weights.count(w) > 1), None)
     if repeated is not None:
-        raise WrongValueError(f"function '{name}': weight '{repeated}' has two converters")
+        raise WrongValueError(
+            f"function '{name}': weight '{repeated}' has two converters",
+            remedy="write one converter that takes all the raw tensors it needs",
+        )
     for weight, converter in converters:
         check_converter(name, params, weight, converter)
 
@@ -39,7 +42,9 @@ def check_converter(name: str, params: tuple[Var, ...], weight: str, converter: 
         known = f"its weights: {', '.join(const)}" if const else "it declares no ConstTensor parameter"
         raise WrongTypeError(f"converter of '{weight}': '{name}' has no weight of this name", remedy=known)
     if converter.body is None:
-        raise VerifyError(f"converter of weight '{weight}' has no body", span=converter.span)
+        raise VerifyError(
+            f"converter of weight '{weight}' has no body", span=converter.span, remedy="return the weight"
+        )
     made, declared = converter.return_type, const[weight]
     if not (
         isinstance(made, TensorType)

@@ -158,9 +158,14 @@ class Var(Expr):
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise WrongTypeError(f"Var: name must be a non-empty string, got {self.name!r}")
+            raise WrongTypeError(
+                f"Var: name must be a non-empty string, got {self.name!r}", remedy='write Var("x", type)'
+            )
         if not isinstance(self.type, Type):
-            raise WrongTypeError(f"Var '{self.name}': type must be a Type, got {self.type!r}")
+            raise WrongTypeError(
+                f"Var '{self.name}': type must be a Type, got {self.type!r}",
+                remedy='give a type, such as make_tensor_type((4, 8), "f32")',
+            )
         check_metadata(self.metadata)
         object.__setattr__(self, "_hash", next(_serial))
 
@@ -184,9 +189,15 @@ class Constant(Expr):
 
     def __post_init__(self) -> None:
         if not isinstance(self.value, (bool, int, float)):
-            raise WrongTypeError(f"Constant: value must be a bool, int or float, got {type(self.value).__name__}")
+            raise WrongTypeError(
+                f"Constant: value must be a bool, int or float, got {type(self.value).__name__}",
+                remedy="give a number; larger values are parameters",
+            )
         if not isinstance(self.type, Type):
-            raise WrongTypeError(f"Constant {self.value}: type must be a Type, got {self.type!r}")
+            raise WrongTypeError(
+                f"Constant {self.value}: type must be a Type, got {self.type!r}",
+                remedy="give a type, such as TensorType.scalar(DType.f32)",
+            )
         init_expr(self, self.type, self.metadata)
 
     def _key(self) -> tuple[object, ...]:
@@ -233,7 +244,10 @@ class Call(Expr):
 
     def __post_init__(self) -> None:
         if not isinstance(self.target, CallTarget):
-            raise WrongTypeError(f"Call: target must be an Op or a Function, got {self.target!r}")
+            raise WrongTypeError(
+                f"Call: target must be an Op or a Function, got {self.target!r}",
+                remedy="give an op, such as Binary(BinaryKind.ADD), or a Function",
+            )
         check_operands("Call", self.args)
         object.__setattr__(self, "args", tuple(self.args))
         type_: Type | None = self.type
@@ -300,19 +314,30 @@ def remove_metadata(expr: E, *kinds: type[IRMetadata]) -> E:
 
 def _with_metadata(expr: E, change: Callable[[Metadata], Metadata]) -> E:
     if not isinstance(expr, Expr):
-        raise WrongTypeError(f"expected an expression, got {expr!r}")
+        raise WrongTypeError(
+            f"expected an expression, got {expr!r}", remedy="give a Call, a Tuple, a Constant or a loop"
+        )
     if "metadata" not in {f.name for f in dataclasses.fields(expr)} or isinstance(expr, Var):  # type: ignore[arg-type]
-        raise WrongTypeError(f"a {type(expr).__name__} is compared by identity; give its metadata when it is made")
+        raise WrongTypeError(
+            f"a {type(expr).__name__} is compared by identity; give its metadata when it is made",
+            remedy="make another Var with the metadata",
+        )
     return dataclasses.replace(expr, metadata=change(expr.metadata))  # type: ignore[type-var]
 
 
 def check_operands(where: str, operands: object) -> None:
     """Refuses anything but a sequence of expressions and plain ints."""
     if not isinstance(operands, (tuple, list)):
-        raise WrongTypeError(f"{where}: expected a tuple of operands, got {type(operands).__name__}")
+        raise WrongTypeError(
+            f"{where}: expected a tuple of operands, got {type(operands).__name__}",
+            remedy="give the operands as a tuple",
+        )
     for i, operand in enumerate(operands):
         if isinstance(operand, bool) or not isinstance(operand, (Expr, int)):
-            raise WrongTypeError(f"{where}: operand {i} must be an Expr or a plain int, got {operand!r}")
+            raise WrongTypeError(
+                f"{where}: operand {i} must be an Expr or a plain int, got {operand!r}",
+                remedy="wrap a number: Constant(value, type)",
+            )
 
 
 def type_of(operand: Expr | int) -> Type:

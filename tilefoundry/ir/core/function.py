@@ -44,15 +44,26 @@ class Function(CallTarget):
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise WrongTypeError(f"Function: name must be a non-empty string, got {self.name!r}")
+            raise WrongTypeError(
+                f"Function: name must be a non-empty string, got {self.name!r}", remedy="give it a name"
+            )
         if not isinstance(self.params, tuple) or not all(isinstance(p, Var) for p in self.params):
-            raise WrongTypeError(f"function '{self.name}': params must be a tuple of Var, got {self.params!r}")
+            raise WrongTypeError(
+                f"function '{self.name}': params must be a tuple of Var, got {self.params!r}",
+                remedy='write (Var("x", type), ...)',
+            )
         names = [p.name for p in self.params]
         repeated = next((n for n in names if names.count(n) > 1), None)
         if repeated is not None:
-            raise WrongValueError(f"function '{self.name}': parameter '{repeated}' is declared twice")
+            raise WrongValueError(
+                f"function '{self.name}': parameter '{repeated}' is declared twice",
+                remedy="give each parameter a name of its own",
+            )
         if not isinstance(self.return_type, Type):
-            raise WrongTypeError(f"function '{self.name}': return_type must be a Type, got {self.return_type!r}")
+            raise WrongTypeError(
+                f"function '{self.name}': return_type must be a Type, got {self.return_type!r}",
+                remedy="give the type of its value: body.type",
+            )
         check_metadata(self.metadata)
         _check_envelopes(self)
         check_converters(self.name, self.params, self.converters)
@@ -98,7 +109,10 @@ class Function(CallTarget):
         """
         if len(args) != len(self.params):
             names = ", ".join(p.name for p in self.params)
-            raise VerifyError(f"{self.name}: expected {len(self.params)} argument(s) ({names}), got {len(args)}")
+            raise VerifyError(
+                f"{self.name}: expected {len(self.params)} argument(s) ({names}), got {len(args)}",
+                remedy="give one argument for each parameter",
+            )
         params = [(param.name, param.type) for param in self.params]
         return instantiate_type(self.return_type, bind_parameters(self.name, params, [type_of(arg) for arg in args]))
 

@@ -59,11 +59,17 @@ def check_metadata(metadata: Metadata) -> None:
         WrongValueError: a class occurs twice.
     """
     if not isinstance(metadata, (tuple, list)) or not all(isinstance(m, IRMetadata) for m in metadata):
-        raise WrongTypeError(f"metadata must be a tuple of IRMetadata records, got {metadata!r}")
+        raise WrongTypeError(
+            f"metadata must be a tuple of IRMetadata records, got {metadata!r}",
+            remedy='give a tuple of records, such as (BindingMetadata("y"),)',
+        )
     kinds = [type(m) for m in metadata]
     for kind in kinds:
         if kinds.count(kind) > 1:
-            raise WrongValueError(f"metadata holds more than one {kind.__name__}, expected at most one of each class")
+            raise WrongValueError(
+                f"metadata holds more than one {kind.__name__}, expected at most one of each class",
+                remedy="use replace_metadata, which replaces the record of the same class",
+            )
 
 
 def find_metadata(metadata: Metadata, kind: type[M]) -> M | None:

@@ -68,11 +68,14 @@ class Module(Unchanging):
             )
         for part in ("functions", "modules"):
             if not isinstance(getattr(self, part), (tuple, list)):
-                raise WrongTypeError(f"module '{self.name}': {part} must be a tuple, got {getattr(self, part)!r}")
+                raise WrongTypeError(
+                    f"module '{self.name}': {part} must be a tuple, got {getattr(self, part)!r}", remedy="give a tuple"
+                )
         object.__setattr__(self, "functions", tuple(self.functions))
         if not all(isinstance(f, Definition) for f in self.functions):
             raise WrongTypeError(
-                f"module '{self.name}': functions must be Functions or PrimFunctions, got {self.functions!r}"
+                f"module '{self.name}': functions must be Functions or PrimFunctions, got {self.functions!r}",
+                remedy="make them with @func or @prim_func",
             )
         object.__setattr__(
             self, "functions", tuple(f.sealed() if isinstance(f, Function) else f for f in self.functions)
@@ -85,7 +88,8 @@ class Module(Unchanging):
         if self.topologies is not None:
             if not isinstance(self.topologies, tuple) or not all(isinstance(t, Topology) for t in self.topologies):
                 raise WrongTypeError(
-                    f"module '{self.name}': topologies must be a tuple of Topology, got {self.topologies!r}"
+                    f"module '{self.name}': topologies must be a tuple of Topology, got {self.topologies!r}",
+                    remedy='write (Topology("cta", 4), Topology("thread", 128))',
                 )
             levels = [t.name for t in self.topologies]
             if len(set(levels)) != len(levels):
@@ -95,7 +99,10 @@ class Module(Unchanging):
         children: list[Module] = []
         for child in self.modules:
             if not isinstance(child, Module):
-                raise WrongTypeError(f"module '{self.name}': modules must be Modules, got {child!r}")
+                raise WrongTypeError(
+                    f"module '{self.name}': modules must be Modules, got {child!r}",
+                    remedy="decorate the class with @module",
+                )
             if child.target is not None:
                 raise WrongValueError(
                     f"module '{self.name}': child '{child.name}' declares its own target",
@@ -218,7 +225,8 @@ class Module(Unchanging):
                 if param.is_const and found.setdefault(param.name, param.type) != param.type:
                     raise WrongValueError(
                         f"module '{self.name}': weight '{param.name}' is declared as {found[param.name]} "
-                        f"and as {param.type}"
+                        f"and as {param.type}",
+                        remedy="declare it with one type, or give the two weights different names",
                     )
         return found
 

@@ -59,7 +59,10 @@ class ParamDef:
 
     def __post_init__(self) -> None:
         if self.kind not in ("input", "attribute"):
-            raise WrongValueError(f'ParamDef: kind must be "input" or "attribute", got {self.kind!r}')
+            raise WrongValueError(
+                f'ParamDef: kind must be "input" or "attribute", got {self.kind!r}',
+                remedy='use "input" for an operand, "attribute" for a compile-time value',
+            )
 
     @property
     def required(self) -> bool:
@@ -74,8 +77,13 @@ class TypeContext:
     op: Op
     metadata: Metadata
 
-    def error(self, message: str, remedy: str | None = None) -> NoReturn:
-        """Raises a VerifyError that names the op and the place of the call."""
+    def error(self, message: str, remedy: str) -> NoReturn:
+        """Raises a VerifyError that names the op and the place of the call.
+
+        Args:
+            message: what was expected and what was found.
+            remedy: what to change, as an imperative sentence.
+        """
         raise VerifyError(f"{self.op.op_name}: {message}", span=span_of(self.metadata), remedy=remedy)
 
 
@@ -104,7 +112,7 @@ class Op(CallTarget):
         if len(args) < least or (most is not None and len(args) > most):
             names = ", ".join(f"*{p.name}" if p.variadic else p.name for p in inputs)
             count = str(least) if most == least else f"at least {least}" if len(args) < least else f"at most {most}"
-            ctx.error(f"expected {count} operand(s) ({names}), got {len(args)}")
+            ctx.error(f"expected {count} operand(s) ({names}), got {len(args)}", "give each operand once")
         try:
             return self.type_rule(ctx, *args)  # type: ignore[arg-type]  # rules that accept plain ints say so
         except (WrongTypeError, WrongValueError, DimSubstitutionError) as error:
@@ -218,7 +226,10 @@ def register_op(dialect: str = "tf", category: str = "", name: str | None = None
 
     def register(cls: OpClass) -> OpClass:
         if not (isinstance(cls, type) and issubclass(cls, Op)) or not vars(cls).get("__dataclass_params__"):
-            raise WrongTypeError(f"register_op: {cls!r} must be a frozen dataclass that derives from Op")
+            raise WrongTypeError(
+                f"register_op: {cls!r} must be a frozen dataclass that derives from Op",
+                remedy="write @dataclass(frozen=True, slots=True) below @register_op",
+            )
         surface = name if name is not None else cls.__name__.lower()
         cls.op_name, cls.dialect, cls.category = surface, dialect, category
         if not dataclasses.fields(cls):
@@ -270,7 +281,10 @@ def _add(schema: OpSchema) -> None:
             )
     known = _schemas.setdefault((schema.dialect, schema.name), [])
     if any(s.is_alias == schema.is_alias and s.inputs == schema.inputs for s in known):
-        raise WrongValueError(f"op '{schema.dialect}.{schema.name}' is registered already with these inputs")
+        raise WrongValueError(
+            f"op '{schema.dialect}.{schema.name}' is registered already with these inputs",
+            remedy="register it under another name",
+        )
     known.append(schema)
     known.sort(key=lambda s: not s.is_alias)  # aliases win; the sort is stable
 

@@ -37,9 +37,14 @@ class ScheduleConstraintMetadata(IRMetadata):
 
     def __post_init__(self) -> None:
         if self.layout is not None and not isinstance(self.layout, (Layout, ComposedLayout, ShardLayout)):
-            raise WrongTypeError(f"schedule constraint: layout must be a layout, got {self.layout!r}")
+            raise WrongTypeError(
+                f"schedule constraint: layout must be a layout, got {self.layout!r}",
+                remedy="write it as in tf.reshard: (4 @ m.x, 64)",
+            )
         if self.mesh is not None and not isinstance(self.mesh, Mesh):
-            raise WrongTypeError(f"schedule constraint: mesh must be a Mesh, got {self.mesh!r}")
+            raise WrongTypeError(
+                f"schedule constraint: mesh must be a Mesh, got {self.mesh!r}", remedy="give the mesh of an open 'with'"
+            )
         object.__setattr__(self, "storage", resolve_storage(self.storage))
         if self.layout is None and self.mesh is None and self.storage is None:
             raise ScheduleError("a schedule constraint asks for nothing", remedy="give layout=, mesh= or storage=")

@@ -20,7 +20,10 @@ class TupleType(Type):
 
     def __post_init__(self) -> None:
         if not isinstance(self.fields, tuple) or not all(isinstance(f, Type) for f in self.fields):
-            raise WrongTypeError(f"TupleType: fields must be a tuple of types, got {self.fields!r}")
+            raise WrongTypeError(
+                f"TupleType: fields must be a tuple of types, got {self.fields!r}",
+                remedy="write TupleType((a.type, b.type))",
+            )
 
     def __str__(self) -> str:
         return f"({', '.join(map(str, self.fields))}{',' if len(self.fields) == 1 else ''})"

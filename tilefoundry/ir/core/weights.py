@@ -83,7 +83,10 @@ class WeightReader:
         if self._missing:
             lines = [f"  '{path}': {_message(error)}" for path, error in self._missing]
             head = f"missing declared weight{'s' if len(lines) > 1 else ''}:"
-            raise MissingNameError("\n".join([head, *lines, *self._unfit, *_unread(resource)])) from self._missing[0][1]
+            raise MissingNameError(
+                "\n".join([head, *lines, *self._unfit, *_unread(resource)]),
+                remedy="give a checkpoint that holds them; module.prepare(raw, out_dir) writes one from raw tensors",
+            ) from self._missing[0][1]
         if self._unfit:
             raise WrongValueError(
                 "\n".join(self._unfit),
@@ -119,7 +122,9 @@ def misfit(what: str, declared: Type, value: object, bindings: dict[str, int]) -
     """
     facts = executor().facts(value)
     if facts is None:
-        raise WrongTypeError(f"{what} is a {type(value).__name__}, expected a tensor")
+        raise WrongTypeError(
+            f"{what} is a {type(value).__name__}, expected a tensor", remedy="let the resource return tensors"
+        )
     assert isinstance(declared, TensorType)  # a ConstTensor is one
     if not _fits(declared.shape, facts.shape, bindings):
         shape = ", ".join(format_dim(d) for d in declared.shape)

@@ -155,7 +155,10 @@ def simplify_dim(op: DimOp, args: tuple[Dim, ...]) -> Call:
         WrongTypeError: an operand is a bool or no dim.
     """
     if not isinstance(op, DimOp) or not isinstance(args, (tuple, list)):
-        raise WrongTypeError(f"simplify_dim: expected a dim op and a tuple of operands, got {op!r} and {args!r}")
+        raise WrongTypeError(
+            f"simplify_dim: expected a dim op and a tuple of operands, got {op!r} and {args!r}",
+            remedy="write simplify_dim(DimAdd(), (a, b))",
+        )
     for arg in args:
         if not is_dim_operand(arg) or (isinstance(arg, Constant) and not isinstance(arg.value, int)):
             raise WrongTypeError(

@@ -45,18 +45,30 @@ class GridRegionExpr(Expr):
 
     def __post_init__(self) -> None:
         if not isinstance(self.induction_var, Var) or not is_index_type(self.induction_var.type):
-            raise WrongTypeError(f"loop: the induction variable must be a Var of an index, got {self.induction_var!r}")
+            raise WrongTypeError(
+                f"loop: the induction variable must be a Var of an index, got {self.induction_var!r}",
+                remedy='write Var("i", INDEX_TYPE)',
+            )
         for name in ("carried_args", "init_args", "yield_values"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         for name in ("extent", "step", "start"):
             bound = getattr(self, name)
             if not (is_dim_operand(bound) and is_index_type(type_of(bound))):
-                raise WrongTypeError(f"loop: {name} must be an int or a scalar index, got {bound!r}")
+                raise WrongTypeError(
+                    f"loop: {name} must be an int or a scalar index, got {bound!r}",
+                    remedy="give an int, a DimVar, or arithmetic on these",
+                )
             object.__setattr__(self, name, normalize_dim(bound))
         if not all(isinstance(var, Var) for var in self.carried_args):
-            raise WrongTypeError(f"loop: carried_args must be Vars, got {self.carried_args!r}")
+            raise WrongTypeError(
+                f"loop: carried_args must be Vars, got {self.carried_args!r}",
+                remedy="give one Var for each carried value",
+            )
         if self.spread is not None and not isinstance(self.spread, MeshAxis):
-            raise WrongTypeError(f"loop: spread must be a MeshAxis, got {self.spread!r}")
+            raise WrongTypeError(
+                f"loop: spread must be a MeshAxis, got {self.spread!r}",
+                remedy="write MeshAxis(mesh, 0), or leave it out",
+            )
         span = span_of(self.metadata)
         if isinstance(self.step, int) and self.step < 1:
             raise VerifyError(
@@ -67,7 +79,8 @@ class GridRegionExpr(Expr):
         if not (len(self.carried_args) == len(self.init_args) == len(self.yield_values)):
             raise WrongTypeError(
                 f"loop: {len(self.carried_args)} carried, {len(self.init_args)} initial and {len(self.yield_values)} "
-                "yielded values, expected one of each for every carry"
+                "yielded values, expected one of each for every carry",
+                remedy="give each carry its Var, its initial and its yielded value",
             )
         for var, init, out in zip(self.carried_args, self.init_args, self.yield_values, strict=True):
             self._check_carry(var, init, out)
@@ -86,7 +99,9 @@ class GridRegionExpr(Expr):
     def _value_type(self) -> Type:
         if not self.carried_args:
             if self.body is None:
-                raise WrongTypeError("loop: without carries a body is needed, got None")
+                raise WrongTypeError(
+                    "loop: without carries a body is needed, got None", remedy="give the value of one iteration as body"
+                )
             return self.body.type
         if len(self.carried_args) == 1:
             return self.carried_args[0].type

@@ -48,7 +48,9 @@ def complement(layout: Layout, cotarget: int = 1) -> Layout:
         WrongValueError: `cotarget` is not positive.
     """
     if isinstance(cotarget, bool) or not isinstance(cotarget, int):
-        raise WrongTypeError(f"complement: cotarget must be a plain int, got {cotarget!r}")
+        raise WrongTypeError(
+            f"complement: cotarget must be a plain int, got {cotarget!r}", remedy="bind the extent first"
+        )
     if cotarget < 1:
         raise WrongValueError(
             f"complement: cotarget must be positive, got {cotarget}", remedy="give the number of ids to complete to"

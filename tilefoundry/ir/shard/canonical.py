@@ -48,10 +48,13 @@ def canonical_shard_layout(shape: Sequence[Dim], mesh: Mesh, attrs: Sequence[Sha
     """
     shape = check_shape("canonical_shard_layout", shape)
     if not isinstance(mesh, Mesh):
-        raise WrongTypeError(f"canonical_shard_layout: mesh must be a Mesh, got {mesh!r}")
+        raise WrongTypeError(
+            f"canonical_shard_layout: mesh must be a Mesh, got {mesh!r}", remedy="make one: make_mesh((4, 32))"
+        )
     if not isinstance(attrs, (tuple, list)) or len(attrs) != mesh.rank:
         raise WrongTypeError(
-            f"canonical_shard_layout: attrs must be a tuple, one for each of the {mesh.rank} mesh axes, got {attrs!r}"
+            f"canonical_shard_layout: attrs must be a tuple, one for each of the {mesh.rank} mesh axes, got {attrs!r}",
+            remedy="write (Split(0), Broadcast())",
         )
     modes: list[Dim] = []
     remapped = list(attrs)
@@ -81,7 +84,10 @@ def shard_layout_local_shape(sl: ShardLayout, require_static: bool = True) -> tu
         WrongValueError: a mode does not divide, or is symbolic where that is refused.
     """
     if not isinstance(sl, ShardLayout):
-        raise WrongTypeError(f"shard_layout_local_shape: expected a ShardLayout, got {sl!r}")
+        raise WrongTypeError(
+            f"shard_layout_local_shape: expected a ShardLayout, got {sl!r}",
+            remedy="make one: canonical_shard_layout(shape, mesh, attrs)",
+        )
     local: list[Dim] = []
     for mode, extent in enumerate(sl.shape):
         units = dim_product(sl.mesh.shape[m] for m in sl.splitters(mode))

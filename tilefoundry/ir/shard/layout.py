@@ -77,9 +77,15 @@ class ComposedLayout(LayoutBase):
 
     def __post_init__(self) -> None:
         if self.inner is not None and not isinstance(self.inner, (Layout, Swizzle)):
-            raise WrongTypeError(f"ComposedLayout: inner must be a Layout, a Swizzle or None, got {self.inner!r}")
+            raise WrongTypeError(
+                f"ComposedLayout: inner must be a Layout, a Swizzle or None, got {self.inner!r}",
+                remedy="write None for the identity",
+            )
         if self.outer is not None and not isinstance(self.outer, Layout):
-            raise WrongTypeError(f"ComposedLayout: outer must be a Layout or None, got {self.outer!r}")
+            raise WrongTypeError(
+                f"ComposedLayout: outer must be a Layout or None, got {self.outer!r}",
+                remedy="write None for the identity",
+            )
         if not isinstance(self.inner, Layout) and self.outer is None:
             raise WrongValueError(
                 f"ComposedLayout: inner is {self.inner} and outer None, expected at least one layout",
@@ -110,7 +116,9 @@ def check_shape(what: str, shape: object) -> tuple[Dim, ...]:
         WrongTypeError: not a tuple or list of plain ints and dims.
     """
     if not isinstance(shape, (tuple, list)) or not all(is_dim_operand(extent) for extent in shape):
-        raise WrongTypeError(f"{what}: shape must be a tuple of ints and dims, got {shape!r}")
+        raise WrongTypeError(
+            f"{what}: shape must be a tuple of ints and dims, got {shape!r}", remedy="write e.g. (4, 32)"
+        )
     return tuple(shape)
 
 
@@ -152,7 +160,7 @@ def flat_modes(layout: Layout) -> tuple[tuple[Dim, Dim], ...]:
         WrongTypeError: it is no plain layout.
     """
     if not isinstance(layout, Layout):
-        raise WrongTypeError(f"expected a Layout, got {layout!r}")
+        raise WrongTypeError(f"expected a Layout, got {layout!r}", remedy="write Layout(shape, strides)")
     strides = layout.strides if layout.strides is not None else natural_strides(layout.shape)
     return tuple(zip(flatten(layout.shape), flatten(strides), strict=True))
 
@@ -208,13 +216,13 @@ def static_modes(layout: Layout) -> tuple[tuple[int, int], ...]:
 def idx2crd(index: int, shape: IntTuple) -> tuple[int, ...]:
     """The flat coordinate of a linear index, leftmost fastest (column-major, as CuTe)."""
     if isinstance(index, bool) or not isinstance(index, int):
-        raise WrongTypeError(f"idx2crd: the index must be a plain int, got {index!r}")
+        raise WrongTypeError(f"idx2crd: the index must be a plain int, got {index!r}", remedy="bind it first")
     coordinate: list[int] = []
     for extent in flatten(shape):
         if not isinstance(extent, int):
             raise NotProjectable(f"idx2crd: shape {shape} is symbolic", remedy="bind its extents first")
         if extent == 0:
-            raise WrongValueError(f"idx2crd: the shape {shape} holds no coordinate")
+            raise WrongValueError(f"idx2crd: the shape {shape} holds no coordinate", remedy="give extents of 1 or more")
         coordinate.append(index % extent)
         index //= extent
     if index:
@@ -236,9 +244,9 @@ def crd2idx(coordinate: Sequence[Any], layout: Layout) -> Dim:
         NotProjectable: an int stands for a nested mode of symbolic extents.
     """
     if not isinstance(layout, Layout):
-        raise WrongTypeError(f"crd2idx: expected a Layout, got {layout!r}")
+        raise WrongTypeError(f"crd2idx: expected a Layout, got {layout!r}", remedy="write Layout(shape, strides)")
     if not isinstance(coordinate, (tuple, list)):
-        raise WrongTypeError(f"crd2idx: the coordinate must be a tuple, got {coordinate!r}")
+        raise WrongTypeError(f"crd2idx: the coordinate must be a tuple, got {coordinate!r}", remedy="write e.g. (0, 3)")
     strides = layout.strides if layout.strides is not None else natural_strides(layout.shape)
     nested = any(isinstance(c, tuple) for c in coordinate) or len(coordinate) != len(flatten(layout.shape))
     if nested:
@@ -283,7 +291,7 @@ def apply(layout: LayoutBase, coordinate: Sequence[Any] | int) -> Dim:
             raise NotProjectable(f"apply: index of {layout} is symbolic", remedy="bind its extents first")
         return layout.inner(moved) if isinstance(layout.inner, Swizzle) else apply(layout.inner, moved)
     if not isinstance(layout, Layout):
-        raise WrongTypeError(f"expected a layout, got {layout!r}")
+        raise WrongTypeError(f"expected a layout, got {layout!r}", remedy="write Layout(shape, strides)")
     return crd2idx(idx2crd(coordinate, layout.shape) if isinstance(coordinate, int) else coordinate, layout)
 
 
@@ -324,7 +332,7 @@ def known_injective(layout: LayoutBase) -> bool:
 
 def _shape(layout: LayoutBase) -> IntTuple:
     if not isinstance(layout, (Layout, ComposedLayout)):
-        raise WrongTypeError(f"expected a layout, got {layout!r}")
+        raise WrongTypeError(f"expected a layout, got {layout!r}", remedy="write Layout(shape, strides)")
     return layout.shape
 
 

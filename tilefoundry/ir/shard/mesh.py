@@ -93,7 +93,9 @@ class Mesh:
                 f"Mesh: names must be a tuple of strings, got {self.names!r}", remedy='write e.g. ("w", "l")'
             )
         if not isinstance(self.names, (tuple, list)) or not all(isinstance(n, str) and n for n in self.names):
-            raise WrongTypeError(f"Mesh: names must be a tuple of non-empty strings, got {self.names!r}")
+            raise WrongTypeError(
+                f"Mesh: names must be a tuple of non-empty strings, got {self.names!r}", remedy='write e.g. ("x", "y")'
+            )
         object.__setattr__(self, "names", tuple(self.names))
         if self.names and len(self.names) != self.rank:
             raise WrongValueError(
@@ -227,9 +229,13 @@ class MeshAxis:
 
     def __post_init__(self) -> None:
         if not isinstance(self.mesh, Mesh):
-            raise WrongTypeError(f"MeshAxis: mesh must be a Mesh, got {self.mesh!r}")
+            raise WrongTypeError(
+                f"MeshAxis: mesh must be a Mesh, got {self.mesh!r}", remedy="make one: make_mesh((4, 32))"
+            )
         if isinstance(self.axis, bool) or not isinstance(self.axis, int):
-            raise WrongTypeError(f"MeshAxis: axis must be a plain int, got {self.axis!r}")
+            raise WrongTypeError(
+                f"MeshAxis: axis must be a plain int, got {self.axis!r}", remedy="count the axes of the mesh from 0"
+            )
         if not 0 <= self.axis < self.mesh.rank:
             raise WrongValueError(
                 f"MeshAxis: axis {self.axis} of a mesh with {self.mesh.rank} axes", remedy="count axes from the first"
@@ -300,7 +306,9 @@ def composed(meshes: Sequence[Mesh]) -> Mesh:
         WrongValueError: two scopes share a level or an axis name, or a scope is a slice.
     """
     if not isinstance(meshes, (tuple, list)) or not meshes or not all(isinstance(m, Mesh) for m in meshes):
-        raise WrongTypeError(f"composed: expected one or more meshes, got {meshes!r}")
+        raise WrongTypeError(
+            f"composed: expected one or more meshes, got {meshes!r}", remedy="give the open scopes, outermost first"
+        )
     if len(meshes) == 1:
         return meshes[0]
     topologies: list[Topology] = []

@@ -67,7 +67,7 @@ def level_projection(mesh: Mesh, level: str) -> Mesh:
         WrongValueError: the axes do not fit the levels.
     """
     if not isinstance(mesh, Mesh):
-        raise WrongTypeError(f"level_projection: expected a Mesh, got {mesh!r}")
+        raise WrongTypeError(f"level_projection: expected a Mesh, got {mesh!r}", remedy="make one: make_mesh((4, 32))")
     names = [t.name for t in mesh.topologies]
     if level not in names:
         raise NotProjectable(f"level_projection: the mesh has no level '{level}'", remedy=f"it has: {', '.join(names)}")
@@ -92,7 +92,9 @@ def level_projection(mesh: Mesh, level: str) -> Mesh:
 
 def _check_unit(what: str, index: object) -> None:
     if isinstance(index, bool) or not isinstance(index, int):
-        raise WrongTypeError(f"{what}: a unit is named by a plain int, got {index!r}")
+        raise WrongTypeError(
+            f"{what}: a unit is named by a plain int, got {index!r}", remedy="give its number on its level"
+        )
 
 
 def _parts(what: str, scope: LayoutBase) -> tuple[int, Layout]:

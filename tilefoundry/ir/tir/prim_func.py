@@ -43,18 +43,28 @@ class PrimFunction(Unchanging):
     def __post_init__(self) -> None:
         what = f"prim_func '{self.name}'"
         if not isinstance(self.name, str) or not self.name:
-            raise WrongTypeError(f"PrimFunction: name must be a non-empty string, got {self.name!r}")
+            raise WrongTypeError(
+                f"PrimFunction: name must be a non-empty string, got {self.name!r}", remedy="give it a name"
+            )
         if not isinstance(self.params, tuple) or not all(isinstance(p, Var) for p in self.params):
-            raise WrongTypeError(f"{what}: params must be a tuple of Var, got {self.params!r}")
+            raise WrongTypeError(
+                f"{what}: params must be a tuple of Var, got {self.params!r}", remedy='write (Var("a", type), ...)'
+            )
         if not isinstance(self.body, Stmt):
-            raise WrongTypeError(f"{what}: body must be a statement, got {self.body!r}")
+            raise WrongTypeError(
+                f"{what}: body must be a statement, got {self.body!r}",
+                remedy="give a statement; fold(items) makes one of several",
+            )
         if self.target is not None and not isinstance(self.target, Target):
             raise WrongTypeError(
                 f"{what}: target must be a Target, got {self.target!r}",
                 remedy='write an instance, such as CudaTarget("nvidia.h200_sxm") or CpuTarget()',
             )
         if isinstance(self.output_count, bool) or not isinstance(self.output_count, int):
-            raise WrongTypeError(f"{what}: output_count must be an int, got {self.output_count!r}")
+            raise WrongTypeError(
+                f"{what}: output_count must be an int, got {self.output_count!r}",
+                remedy="say how many of the last parameters are written",
+            )
         if not 0 <= self.output_count <= len(self.params):
             raise WrongValueError(
                 f"{what}: output_count is {self.output_count}, and it has {len(self.params)} parameter(s)",
@@ -63,7 +73,9 @@ class PrimFunction(Unchanging):
         names = [p.name for p in self.params]
         for name in names:
             if names.count(name) > 1:
-                raise WrongValueError(f"{what}: parameter '{name}' is declared twice")
+                raise WrongValueError(
+                    f"{what}: parameter '{name}' is declared twice", remedy="give each parameter a name of its own"
+                )
         for extent in self.hidden_params:
             if extent.hidden_name in names:
                 raise WrongValueError(

@@ -38,7 +38,9 @@ class SymbolRef(Expr):
         object.__setattr__(self, "nested", tuple(self.nested))
         for part in (self.name, *self.nested):
             if not isinstance(part, str) or not part:
-                raise WrongTypeError(f"SymbolRef: names must be non-empty strings, got {part!r}")
+                raise WrongTypeError(
+                    f"SymbolRef: names must be non-empty strings, got {part!r}", remedy="give the name of a function"
+                )
         init_expr(self, SymbolType(), self.metadata)
 
     def _key(self) -> tuple[object, ...]:
@@ -63,9 +65,13 @@ class ShapeOf(Expr):
 
     def __post_init__(self) -> None:
         if not isinstance(self.param, Var) or not isinstance(self.param.type, TensorType):
-            raise WrongTypeError(f"ShapeOf: expected a tensor parameter, got {self.param!r}")
+            raise WrongTypeError(
+                f"ShapeOf: expected a tensor parameter, got {self.param!r}", remedy="give a parameter of the function"
+            )
         if isinstance(self.axis, bool) or not isinstance(self.axis, int):
-            raise WrongTypeError(f"ShapeOf: axis must be a plain int, got {self.axis!r}")
+            raise WrongTypeError(
+                f"ShapeOf: axis must be a plain int, got {self.axis!r}", remedy="count the axes of the parameter from 0"
+            )
         if not 0 <= self.axis < self.param.type.rank:
             raise WrongValueError(
                 f"ShapeOf: '{self.param.name}' of type {self.param.type} has no axis {self.axis}",

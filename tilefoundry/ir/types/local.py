@@ -29,9 +29,14 @@ def local_type_of(type_: Type, *, level: str, topologies: Sequence[Topology]) ->
             two logical axes, or the placement is Dynamic.
     """
     if not isinstance(topologies, (tuple, list)) or not all(isinstance(t, Topology) for t in topologies):
-        raise WrongTypeError(f"local_type_of: topologies must be a tuple of Topology, got {topologies!r}")
+        raise WrongTypeError(
+            f"local_type_of: topologies must be a tuple of Topology, got {topologies!r}",
+            remedy='write (Topology("cta", 4), Topology("thread", 128))',
+        )
     if not isinstance(type_, Type):
-        raise WrongTypeError(f"local_type_of: expected a type, got {type_!r}")
+        raise WrongTypeError(
+            f"local_type_of: expected a type, got {type_!r}", remedy="give the type of a value: x.type"
+        )
     names = [t.name for t in topologies]
     if level not in names:
         raise WrongValueError(f"local_type_of: no level '{level}'", remedy=f"use one of {', '.join(names) or 'none'}")

@@ -35,7 +35,9 @@ class Binary(Op):
 
     def __post_init__(self) -> None:
         if not isinstance(self.kind, BinaryKind):
-            raise WrongTypeError(f"Binary: kind must be a BinaryKind, got {self.kind!r}")
+            raise WrongTypeError(
+                f"Binary: kind must be a BinaryKind, got {self.kind!r}", remedy="write BinaryKind.ADD and the like"
+            )
 
     def type_rule(self, ctx: TypeContext, lhs: Expr | int, rhs: Expr | int) -> TensorType:  # type: ignore[override]
         """Broadcast shape; the operands' dtype, or bool; merged storage and placement."""

@@ -38,9 +38,11 @@ class Unary(Op):
 
     def __post_init__(self) -> None:
         if not isinstance(self.kind, UnaryKind):
-            raise WrongTypeError(f"Unary: kind must be a UnaryKind, got {self.kind!r}")
+            raise WrongTypeError(
+                f"Unary: kind must be a UnaryKind, got {self.kind!r}", remedy="write UnaryKind.EXP and the like"
+            )
         if self.kind is UnaryKind.CAST:
-            raise WrongTypeError("Unary: CAST is a kind of TIR only; use Cast(dtype)")
+            raise WrongTypeError("Unary: CAST is a kind of TIR only; use Cast(dtype)", remedy="write Cast(dtype)")
 
     def type_rule(self, ctx: TypeContext, x: Expr | int) -> TensorType:  # type: ignore[override]
         """The type of `x`, or bool in its place."""

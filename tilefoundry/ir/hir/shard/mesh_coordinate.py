@@ -22,7 +22,9 @@ class MeshCoordinate(Op):
 
     def __post_init__(self) -> None:
         if not isinstance(self.axis, MeshAxis):
-            raise WrongTypeError(f"mesh_coordinate: axis must be a MeshAxis, got {self.axis!r}")
+            raise WrongTypeError(
+                f"mesh_coordinate: axis must be a MeshAxis, got {self.axis!r}", remedy="write MeshAxis(mesh, 0)"
+            )
 
     def type_rule(self, ctx: TypeContext) -> TensorType:  # type: ignore[override]
         """An index scalar (i64)."""

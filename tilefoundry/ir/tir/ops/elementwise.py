@@ -64,7 +64,7 @@ class Iota(EffectOp):
         if DType.bool in (dtype, type_.dtype) or (isinstance(dtype, FloatDType) and type_.dtype.is_integer):
             ctx.error(f"'start' is {dtype}, and the elements of 'dst' are {type_.dtype}", "start at an integer")
         if not 0 <= self.axis < type_.rank:
-            ctx.error(f"'dst' of type {type_} has no axis {self.axis}")
+            ctx.error(f"'dst' of type {type_} has no axis {self.axis}", remedy="count the axes of 'dst' from 0")
 
 
 @register_op(dialect="T", category="elementwise", name="unary")
@@ -89,7 +89,10 @@ class Unary(EffectOp):
         """One element type, or bool of a test; one part; logic on bool."""
         type_, result = tensor(ctx, "src", src), written(ctx, "dst", dst)
         if self.kind is UnaryKind.NOT and type_.dtype != DType.bool:
-            ctx.error(f"not needs bool elements, got {type_.dtype}")
+            ctx.error(
+                f"not needs bool elements, got {type_.dtype}",
+                remedy="compare first: T.binary(x, 0, mask, kind=BinaryKind.NE)",
+            )
         if self.kind.is_test:
             same_dtype(ctx, f"the result of {self.kind.value}", DType.bool, "dst", result.dtype)
             same_part(ctx, "src", type_, "dst", result)
@@ -186,7 +189,10 @@ class Binary(EffectOp):
             same_dtype(ctx, *dtypes[0], *dtypes[1])
         for name, dtype in dtypes[:1]:
             if self.kind.is_logical and dtype != DType.bool:
-                ctx.error(f"{self.kind.value} needs bool operands, got {dtype}")
+                ctx.error(
+                    f"{self.kind.value} needs bool operands, got {dtype}",
+                    remedy="compare first: T.binary(x, 0, mask, kind=BinaryKind.NE)",
+                )
             if self.kind.is_comparison or self.kind.is_logical:
                 same_dtype(ctx, "the result", DType.bool, "dst", type_.dtype)
             else:

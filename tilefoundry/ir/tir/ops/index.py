@@ -55,10 +55,16 @@ class WindowOp(EffectOp):
             type_ = (written if k == len(names) - 1 else tensor)(ctx, name, x)
             in_registers = type_.storage is StorageKind.RMEM
             if not isinstance(starts, Tuple) or not isinstance(extents, Tuple):
-                ctx.error(f"'{name}' needs a tuple of starts and one of extents")
+                ctx.error(
+                    f"'{name}' needs a tuple of starts and one of extents",
+                    remedy="give one start and one extent for each axis",
+                )
             wanted = (0, 0) if in_registers else (type_.rank, len(self.kept[k]))
             if (len(starts.elements), len(extents.elements)) != wanted:
-                ctx.error(f"the window of '{name}' does not fit its tensor of {type_}")
+                ctx.error(
+                    f"the window of '{name}' does not fit its tensor of {type_}",
+                    remedy="keep the window within the tensor",
+                )
             for scalar in (*starts.elements, *extents.elements):
                 index(ctx, name, scalar)
 
@@ -91,7 +97,9 @@ class Gather(WindowOp):
         """Integer indices; elements of one dtype."""
         self.check_windows(ctx, ("src", "index", "dst"), args)
         if not tensor(ctx, "index", args[3]).dtype.is_integer:
-            ctx.error(f"'index' must be integers, got {tensor(ctx, 'index', args[3])}")
+            ctx.error(
+                f"'index' must be integers, got {tensor(ctx, 'index', args[3])}", remedy="give a tensor of i32 or i64"
+            )
         same_dtype(ctx, "src", tensor(ctx, "src", args[0]).dtype, "dst", tensor(ctx, "dst", args[6]).dtype)
 
     def shares(self, args: Sequence[Expr | int]) -> Dim:
@@ -130,7 +138,9 @@ class IndexUpdate(WindowOp):
         """Integer indices; elements of one dtype."""
         self.check_windows(ctx, ("dst", "index", "src", "out"), args)
         if not tensor(ctx, "index", args[3]).dtype.is_integer:
-            ctx.error(f"'index' must be integers, got {tensor(ctx, 'index', args[3])}")
+            ctx.error(
+                f"'index' must be integers, got {tensor(ctx, 'index', args[3])}", remedy="give a tensor of i32 or i64"
+            )
         dtype = tensor(ctx, "out", args[9]).dtype
         for name, k in (("dst", 0), ("src", 6)):
             same_dtype(ctx, name, tensor(ctx, name, args[k]).dtype, "out", dtype)
@@ -219,5 +229,7 @@ class RowUpdate(EffectOp):
     def check(self, ctx: TypeContext, index: Expr, src: Expr, dst: Expr) -> None:  # type: ignore[override]
         """Integer indices; elements of one dtype."""
         if not tensor(ctx, "index", index).dtype.is_integer:
-            ctx.error(f"'index' must be integers, got {tensor(ctx, 'index', index)}")
+            ctx.error(
+                f"'index' must be integers, got {tensor(ctx, 'index', index)}", remedy="give a tensor of i32 or i64"
+            )
         same_dtype(ctx, "src", tensor(ctx, "src", src).dtype, "dst", written(ctx, "dst", dst).dtype)

@@ -64,11 +64,14 @@ class Launch(EffectOp):
     def check(self, ctx: TypeContext, callee: Expr, args: Expr, grid: Expr, block: Expr) -> None:  # type: ignore[override]
         """A symbol; one to three integer extents of grid and block."""
         if not isinstance(callee, SymbolRef):
-            ctx.error(f"the callee must be a @prim_func, got a value of type {callee.type}")
+            ctx.error(
+                f"the callee must be a @prim_func, got a value of type {callee.type}",
+                remedy="name a function decorated with @prim_func",
+            )
         for name, extents in (("grid", grid), ("block", block)):
             if not isinstance(extents, Tuple) or not 1 <= len(extents.elements) <= 3:
                 ctx.error(f"'{name}' must be one to three extents", f"write {name}=(1, 1, 1)")
             for k, extent in enumerate(extents.elements):
                 index(ctx, f"{name}[{k}]", extent)
         if not isinstance(args, Tuple):
-            ctx.error("'args' must be a tuple of expressions")
+            ctx.error("'args' must be a tuple of expressions", remedy="write launch(kernel, a, o, grid=..., block=...)")

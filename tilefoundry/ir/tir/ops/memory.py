@@ -146,7 +146,10 @@ class TensorView(ValueOp):
         elif isinstance(type_, TensorType):
             wanted, what = (0, type_.rank), f"a tensor of rank {type_.rank}"
         else:
-            ctx.error(f"'memory' must be a tensor or a pointer, got {getattr(type_, 'type', 'a value')}")
+            ctx.error(
+                f"'memory' must be a tensor or a pointer, got {getattr(type_, 'type', 'a value')}",
+                remedy="give a tensor, or a pointer of T.ptr_of",
+            )
         if len(coords) not in wanted:
             ctx.error(
                 f"{what} is viewed at {wanted[1]} coordinate(s) or none, got {len(coords)}",

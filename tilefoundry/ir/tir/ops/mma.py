@@ -47,11 +47,17 @@ class Mma(EffectOp):
         c, a, b = written(ctx, "acc", acc), tensor(ctx, "lhs", lhs), tensor(ctx, "rhs", rhs)
         for name, type_ in (("acc", c), ("lhs", a), ("rhs", b)):
             if type_.rank != 2:
-                ctx.error(f"'{name}' must be a matrix, got {type_}")
+                ctx.error(
+                    f"'{name}' must be a matrix, got {type_}",
+                    remedy="view it as a matrix: T.tensor_view(x, shape=(M, K))",
+                )
         if not (dim_equal(a.shape[0], c.shape[0]) and dim_equal(b.shape[1], c.shape[1])) or not dim_equal(
             a.shape[1], b.shape[0]
         ):
-            ctx.error(f"the shapes {a.shape} @ {b.shape} do not give {c.shape}")
+            ctx.error(
+                f"the shapes {a.shape} @ {b.shape} do not give {c.shape}",
+                remedy="give a (M, K), b (K, N) and acc (M, N)",
+            )
         if self.atom is not None:
             for name, type_, fragment in zip(("acc", "lhs", "rhs"), (c, a, b), self.atom.fragments, strict=True):
                 _check_fragment(ctx, self.atom, name, type_, fragment)
@@ -61,6 +67,7 @@ def _check_fragment(ctx: TypeContext, atom: MmaAtom, name: str, type_: TensorTyp
     if type_.shape != fragment.shape or type_.dtype != fragment.dtype or type_.storage is not StorageKind.RMEM:
         ctx.error(
             f"'{name}' of {atom.name} is a tensor of {fragment.shape} {fragment.dtype} in registers, got {type_}",
+            remedy="give it the atom's fragment layout: T.alloc_tensor(...) with the layout of the atom",
         )
     layout = type_.layout
     if (

@@ -38,8 +38,11 @@ class RMSNorm(EffectOp):
         """Float rows; a weight for each element of the last axis."""
         a, w, b = tensor(ctx, "src", src), tensor(ctx, "weight", weight), written(ctx, "dst", dst)
         if not a.dtype.is_float:
-            ctx.error(f"'src' must have float elements, got {a.dtype}")
+            ctx.error(f"'src' must have float elements, got {a.dtype}", remedy="cast it first: T.cast(src, dst)")
         if a.rank < 1 or w.rank != 1 or not dim_equal(w.shape[0], a.shape[-1]):
-            ctx.error(f"'weight' must have the shape of the last axis of {a.shape}, got {w.shape}")
+            ctx.error(
+                f"'weight' must have the shape of the last axis of {a.shape}, got {w.shape}",
+                remedy="give one weight for each element of the last axis",
+            )
         same_dtype(ctx, "src", a.dtype, "dst", b.dtype)
         same_part(ctx, "src", a, "dst", b)

@@ -48,9 +48,14 @@ class GlobalView(ValueOp):
         """A global tensor of these sizes."""
         type_ = tensor(ctx, "tensor", whole)
         if type_.storage is not StorageKind.GMEM or not type_.shape:
-            ctx.error(f"'tensor' must be a global tensor with axes, got {type_}")
+            ctx.error(
+                f"'tensor' must be a global tensor with axes, got {type_}", remedy="give a parameter of the kernel"
+            )
         if len(starts) != type_.rank or any(a is not None and not 0 <= a < type_.rank for a in self.axes):
-            ctx.error(f"'starts' must have one entry for each axis of {type_}, and 'axes' name them")
+            ctx.error(
+                f"'starts' must have one entry for each axis of {type_}, and 'axes' name them",
+                remedy="give one start for each axis",
+            )
         for k, start in enumerate(starts):
             index(ctx, f"starts[{k}]", start)
         return TensorType(self.sizes, type_.dtype, None, StorageKind.GMEM)
@@ -71,7 +76,10 @@ class Element(ValueOp):
         """A scalar of the tensor's element type."""
         type_ = tensor(ctx, "tensor", whole)
         if len(coordinates) != (type_.rank if type_.storage is StorageKind.GMEM else 0):
-            ctx.error(f"'coordinates' must have one entry for each axis of a global tensor, got {type_}")
+            ctx.error(
+                f"'coordinates' must have one entry for each axis of a global tensor, got {type_}",
+                remedy="give one coordinate for each axis",
+            )
         for k, coordinate in enumerate(coordinates):
             index(ctx, f"coordinates[{k}]", coordinate)
         return TensorType.umat_scalar(type_.dtype)
@@ -91,9 +99,12 @@ class StoreScalar(EffectOp):
         """A scalar, and a rank-0 tensor in global memory."""
         dtype, type_ = scalar(ctx, "value", value), tensor(ctx, "tensor", target)
         if type_.shape or type_.storage is not StorageKind.GMEM:
-            ctx.error(f"'tensor' must be a rank-0 output, got {type_}")
+            ctx.error(f"'tensor' must be a rank-0 output, got {type_}", remedy="give an output of rank 0")
         if isinstance(value, Expr) and dtype != type_.dtype:
-            ctx.error(f"'value' is {dtype} and 'tensor' is {type_.dtype}; dtypes never promote")
+            ctx.error(
+                f"'value' is {dtype} and 'tensor' is {type_.dtype}; dtypes never promote",
+                remedy="convert the value: tf.cast(value, dtype)",
+            )
 
 
 @register_op(dialect="T", category="memory", name="check_window")

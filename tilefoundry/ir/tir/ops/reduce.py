@@ -48,7 +48,10 @@ class Reduce(EffectOp):
         axes = normalize_axes(self.axes, a.rank)
         expected = tuple(1 if axis in axes else extent for axis, extent in enumerate(a.shape))
         if a.rank != b.rank or not all(map(dim_equal, expected, b.shape)):
-            ctx.error(f"'dst' must have the shape {expected} (reduced axes have extent 1), got {b.shape}")
+            ctx.error(
+                f"'dst' must have the shape {expected} (reduced axes have extent 1), got {b.shape}",
+                remedy="allocate 'dst' with this shape",
+            )
         same_dtype(ctx, "src", a.dtype, "dst", b.dtype)
         if workspace is not None and tensor(ctx, "workspace", workspace).storage is not StorageKind.SMEM:
             ctx.error("'workspace' must lie in smem", "allocate it with StorageKind.SMEM")

@@ -37,7 +37,9 @@ def scalar(ctx: TypeContext, name: str, operand: Expr | int) -> DType:
     if isinstance(type_, IntLiteralType):
         return DType.i64
     if not isinstance(type_, TensorType) or type_.shape:
-        ctx.error(f"'{name}' must be a scalar, got {_described(operand)}")
+        ctx.error(
+            f"'{name}' must be a scalar, got {_described(operand)}", remedy="give a number, or a tensor of rank 0"
+        )
     return type_.dtype
 
 
@@ -45,7 +47,7 @@ def index(ctx: TypeContext, name: str, operand: Expr | int) -> None:
     """Refuses what is no integer scalar."""
     dtype = scalar(ctx, name, operand)
     if not dtype.is_integer:
-        ctx.error(f"'{name}' must be an integer, got {dtype}")
+        ctx.error(f"'{name}' must be an integer, got {dtype}", remedy='cast it: tf.cast(n, "i64")')
 
 
 def local_shape(type_: TensorType) -> tuple[ShapeDim, ...]:

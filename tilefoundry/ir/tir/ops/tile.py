@@ -63,6 +63,8 @@ class TileStore(EffectOp):
 class WholeCopy(EffectOp):
     """``WholeCopy(everywhere)(src, dst)``: all of a tensor that no instance owns a part of, to another as large.
 
+    Along an axis of extent 1 of a shared source its elements repeat.
+
     Attributes:
         everywhere: the instances of all CTAs divide the elements, not those of one.
     """
@@ -114,9 +116,15 @@ def _check_box(
 ) -> None:
     rank = whole.rank
     if not isinstance(coordinates, Tuple) or len(coordinates.elements) != rank or len(box) != rank:
-        ctx.error(f"'box' and 'coordinates' must have one entry for each axis of {whole}")
+        ctx.error(
+            f"'box' and 'coordinates' must have one entry for each axis of {whole}",
+            remedy="give one extent and one coordinate for each axis",
+        )
     for k, coordinate in enumerate(coordinates.elements):
         index(ctx, f"coordinates[{k}]", coordinate)
     if [e for e in box if e != 1] != [e for e in tile.shape if e != 1]:
-        ctx.error(f"the box {box} does not have the extents of '{name}', {tile.shape}")
+        ctx.error(
+            f"the box {box} does not have the extents of '{name}', {tile.shape}",
+            remedy="give the tile the extents of the box",
+        )
     same_dtype(ctx, "tensor", whole.dtype, name, tile.dtype)
