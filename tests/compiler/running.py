@@ -13,7 +13,7 @@ import pytest
 import torch
 
 import tilefoundry
-from tilefoundry import CompilerOptions
+from tilefoundry import CompilerOptions, TupleType
 from tilefoundry.ir.core.module import Module
 from tilefoundry.runtime import Predicate, check
 
@@ -41,13 +41,19 @@ def compiled(program: Any, options: CompilerOptions | None = None) -> Callable[.
 
 
 def compare(module: Module, *inputs: torch.Tensor, bounds: Sequence[Predicate]) -> None:
-    """Asserts that the compiled module agrees with its evaluation in f64, rounded once to the dtype of the results."""
+    """Asserts that the compiled module agrees with its evaluation in f64, rounded once to the dtype of the results.
+
+    The bounds hold for each of several results.
+    """
     kernel = compiled(module)
 
     def reference(*args: torch.Tensor) -> Any:
         return _rounded(tilefoundry.evaluate(module, *args, precision="f64"), kernel(*args))
 
-    report = check(kernel, reference, inputs, expect={"output": list(bounds)})
+    results = module.entry_function().return_type
+    several = range(len(results.fields)) if isinstance(results, TupleType) else ()
+    paths = [f"output[{k}]" for k in several] or ["output"]
+    report = check(kernel, reference, inputs, expect={path: list(bounds) for path in paths})
     assert report.passed, str(report)
 
 

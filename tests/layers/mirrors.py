@@ -8,13 +8,7 @@ from pathlib import Path
 EVALUATOR, LOWERING = MIRRORS = ("evaluator", "passes/lower")
 
 # Ops that evaluate and cannot be compiled yet: `lower` refuses them by name and place. One op file a line, sorted.
-AWAITING_LOWERING: frozenset[str] = frozenset(
-    (
-        "attention/attention.py",
-        "attention/rope.py",
-        "convolution/conv2d.py",
-    )
-)
+AWAITING_LOWERING: frozenset[str] = frozenset()
 
 
 def op_files(root: Path) -> list[Path]:

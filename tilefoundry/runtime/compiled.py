@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Literal, Protocol
 
 import torch
@@ -13,6 +14,9 @@ from tilefoundry.ir.core.weights import WeightSource
 from tilefoundry.runtime.abi import EntryABI, KernelLaunch, LinkedModule
 from tilefoundry.runtime.module import RuntimeModule
 from tilefoundry.runtime.outputs import OutputAllocator
+
+# What owns the memory that it hands over, unless it is negated lazily.
+_PLAIN = frozenset({torch.Tensor, torch.nn.Parameter})
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,10 @@ class CompiledModule(RuntimeModule):
         self._fn = fn
         self._outputs = OutputAllocator(type)
         self._input_count = type.input_count
+        self._one_output = type.output_count == 1
         self._param_count = len(type.params)
+        tensors = [i for i, p in enumerate(type.params) if p.type.shape or i >= type.input_count]
+        self._tensors = None if len(tensors) in (1, self._param_count) else itemgetter(*tensors)
         # torch exports the storage of a lazily negated tensor as it is; only floats can be negated lazily
         self._negatable = [i for i, p in enumerate(type.params) if p.type.dtype.is_float and p.type.shape]
 
@@ -116,32 +123,38 @@ class CompiledModule(RuntimeModule):
             ArgumentValueError: an argument has another device, rank, extent or layout, or an output overlaps.
             LaunchError: the device refuses the launch.
         """
-        count = len(args)
-        if count != self._param_count:
-            if count != self._input_count:
-                raise self._arity_error(count)
+        if len(args) != self._param_count:
+            if len(args) != self._input_count:
+                raise self._arity_error(len(args))
             args = (*args, *self._outputs.allocate(args))
+        # What the entry cannot see in a DLPack tensor. One pass decides whether there is anything to look at, since
+        # small kernels feel every question.
+        for value in args if self._tensors is None else self._tensors(args):
+            if type(value) not in _PLAIN or value.is_neg():  # type: ignore[union-attr]  # a tensor
+                args = self._inspected(args)
+                break
         else:
             for output in args[self._input_count :]:
-                if isinstance(output, torch.Tensor) and output.requires_grad:
+                if output.requires_grad:  # type: ignore[attr-defined]
                     self._refuse_grad(args)
-        for value in args:
-            if type(value) is not torch.Tensor and isinstance(value, torch.Tensor):
-                self._refuse_without_storage(args)
-                break
-        for i in self._negatable:
-            value = args[i]
-            if isinstance(value, torch.Tensor) and value.is_neg():
-                args = self._resolve_negation(args)
-                break
         try:
             self._fn(*args)
         except RuntimeError as error:  # torch's own, of a tensor that has no memory to hand over
             if not isinstance(error, TileFoundryError):
                 self._explain(args, error)
             raise
-        outputs = args[self._input_count :]
-        return outputs[0] if len(outputs) == 1 else outputs
+        return args[-1] if self._one_output else args[self._input_count :]
+
+    def _inspected(self, args: tuple[object, ...]) -> tuple[object, ...]:
+        """The arguments as the entry may have them: nothing that only stands for a tensor, nothing negated lazily."""
+        for output in args[self._input_count :]:
+            if isinstance(output, torch.Tensor) and output.requires_grad:
+                self._refuse_grad(args)
+        self._refuse_without_storage(args)
+        tensors = (args[i] for i in self._negatable)
+        if any(isinstance(value, torch.Tensor) and value.is_neg() for value in tensors):
+            return self._resolve_negation(args)
+        return args
 
     def _device_code_of(self, what: str) -> tuple[DeviceCode, LinkedModule]:
         if self.linked is None or self._device_code is None:

@@ -1,5 +1,7 @@
 """HIR to TIR: one file per op, mirroring `tilefoundry.ir.hir`."""
 
+from tilefoundry.passes.lower.attention import attention, rope
+from tilefoundry.passes.lower.convolution import conv2d
 from tilefoundry.passes.lower.create import arange, zeros
 from tilefoundry.passes.lower.elementwise import binary, cast, clamp, full_like, gelu, silu, softplus, unary, where
 from tilefoundry.passes.lower.function import lower_function
@@ -26,10 +28,12 @@ _RULES = (
     arange,
     argmax,
     argmin,
+    attention,
     binary,
     cache_update,
     cast,
     clamp,
+    conv2d,
     cumsum,
     expand,
     full_like,
@@ -50,6 +54,7 @@ _RULES = (
     reshape,
     reshard,
     rms_norm,
+    rope,
     scatter_add,
     silu,
     slice,

@@ -21,7 +21,18 @@ from tilefoundry.ir.types import StorageKind, TensorType
 from tilefoundry.passes.lower.reach import Reach
 from tilefoundry.passes.lower.registry import rule_for
 from tilefoundry.passes.lower.uses import Uses
-from tilefoundry.passes.lower.values import Chosen, Parts, Product, Ramp, Scalar, Uniform, Unplaced, Value, Window
+from tilefoundry.passes.lower.values import (
+    Chosen,
+    Deferred,
+    Parts,
+    Product,
+    Ramp,
+    Scalar,
+    Uniform,
+    Unplaced,
+    Value,
+    Window,
+)
 from tilefoundry.passes.modes import broadcast_type, held
 from tilefoundry.passes.names import Names
 
@@ -131,6 +142,8 @@ class Lowering:
                 return f"a window of the global tensor '{value.tensor.name}'"
             case Chosen():
                 return f"elements of the global tensor '{value.source.tensor.name}' at run-time indices"
+            case Deferred(call=Call(target=Op() as op)):
+                return f"a value of tf.{op.op_name} that no mesh holds"
             case Parts():
                 return "several values"
             case Uniform() | Ramp() | Product():

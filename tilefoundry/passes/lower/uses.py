@@ -21,7 +21,16 @@ class Uses:
         roots = tuple(results)
         self._held = roots  # keeps ids unique while they are keys
         self._readers: dict[int, list[Expr | None]] = {id(root): [None] for root in roots}
-        for node in post_order(*roots):
+        self._read_by(post_order(*roots))
+
+    def include(self, value: Expr) -> None:
+        """Adds the readers within a value that a rule has built; the value itself is read in a way of its own."""
+        self._held = (*self._held, value)
+        self._readers.setdefault(id(value), []).append(None)
+        self._read_by(post_order(value))
+
+    def _read_by(self, nodes: Iterable[Expr]) -> None:
+        for node in nodes:
             for child in children_of(node):
                 self._readers.setdefault(id(child), []).append(node)
 

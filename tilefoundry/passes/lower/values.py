@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from tilefoundry.ir.core.expr import Expr, Var
+from tilefoundry.ir.core.expr import Call, Expr, Var
 from tilefoundry.ir.types import ShapeDim
 
 Scalar = Expr | int
@@ -71,6 +71,26 @@ class Chosen:
 
 
 @dataclass(frozen=True, slots=True)
+class Deferred:
+    """A box of the value of an op on global tensors, which is computed where it is placed (``deferred.py``).
+
+    ``part`` is the number of the value, ``steps`` has for each axis a number that divides its start.
+    """
+
+    call: Call
+    part: int
+    starts: tuple[Scalar, ...]
+    sizes: tuple[ShapeDim, ...]
+    steps: tuple[int, ...]
+    drop: tuple[int, ...] = ()
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """The axes of the value that the box has, in order."""
+        return tuple(axis for axis in range(len(self.sizes)) if axis not in self.drop)
+
+
+@dataclass(frozen=True, slots=True)
 class Parts:
     """The values of an op that has several."""
 
@@ -78,4 +98,4 @@ class Parts:
 
 
 Unplaced = Uniform | Ramp | Product
-Value = Window | Chosen | Unplaced | Parts | Var | Expr
+Value = Window | Chosen | Deferred | Unplaced | Parts | Var | Expr

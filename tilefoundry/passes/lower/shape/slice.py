@@ -8,9 +8,10 @@ from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.hir import GridRegionExpr, Slice
 from tilefoundry.ir.types import ShapeDim, StorageKind
 from tilefoundry.passes.lower.context import Lowering, tensor_type
+from tilefoundry.passes.lower.deferred import sliced
 from tilefoundry.passes.lower.registry import lowers
 from tilefoundry.passes.lower.shard.mesh_coordinate import coordinates_in, is_of_one_cta
-from tilefoundry.passes.lower.values import Value, Window
+from tilefoundry.passes.lower.values import Deferred, Value, Window
 
 
 @lowers(Slice)
@@ -20,6 +21,8 @@ def lower_slice(ctx: Lowering, call: Call) -> Value:
     x, starts = call.args
     assert isinstance(x, Expr) and isinstance(starts, Tuple)
     window = whole(ctx, x)
+    if isinstance(value := ctx.lower(x), Deferred):
+        return sliced(ctx, call, value, [ctx.scalar(start) for start in starts.elements])
     if window is None:
         ctx.refuse(
             call,

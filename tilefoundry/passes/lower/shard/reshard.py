@@ -21,11 +21,12 @@ from tilefoundry.ir.shard import (
 )
 from tilefoundry.ir.types import DType, ShapeDim, StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
+from tilefoundry.passes.lower.deferred import place
 from tilefoundry.passes.lower.index.reads import load_chosen, write_chosen
 from tilefoundry.passes.lower.index.windows import of_tile
 from tilefoundry.passes.lower.registry import lowers
 from tilefoundry.passes.lower.shape.slice import whole
-from tilefoundry.passes.lower.values import Chosen, Product, Ramp, Uniform, Value, Window
+from tilefoundry.passes.lower.values import Chosen, Deferred, Product, Ramp, Uniform, Value, Window
 from tilefoundry.passes.modes import fragment_view_type, held
 from tilefoundry.passes.operands import is_left_operand, on_tensor_cores, operand_tile, transposed
 
@@ -57,6 +58,8 @@ def _to_registers(ctx: Lowering, call: Call, source: Expr, value: Value, to: Ten
     to = held(to)
     if isinstance(value, Var) and value.type == to:
         return value
+    if isinstance(value, Deferred):
+        return place(ctx, call, value, to)
     dst = ctx.result(call, "fragment")
     match value:
         case Uniform(number):

@@ -67,12 +67,13 @@ void run_cta(Instance const& whole, Body const& body) {
   }
 }
 
-/// How many CTAs run at once: in checking mode one after the other, so that findings do not depend on time.
-inline int64_t launch_width() {
+/// How many CTAs run at once (one needs no count of the workers): in checking mode one after the other, so
+/// that findings do not depend on time.
+inline int64_t launch_width([[maybe_unused]] int64_t grid) {
 #if defined(TILEFOUNDRY_CHECKED)
   return 1;
 #else
-  return host::worker_count();
+  return grid == 1 ? 1 : host::worker_count();
 #endif
 }
 
@@ -106,7 +107,7 @@ void launch(int64_t grid, int threads, int shared_bytes, Body const& body) {
   std::mutex mutex;
   std::atomic<int64_t> failed_cta{grid};
   std::exception_ptr error;
-  host::Pool::instance().run(grid, target::launch_width(), [&](int64_t cta) {
+  host::Pool::instance().run(grid, target::launch_width(grid), [&](int64_t cta) {
     // CTAs start in increasing order, and only those behind a failed one are left out: the first failing one
     // runs.
     if (cta > failed_cta.load(std::memory_order_relaxed)) return;

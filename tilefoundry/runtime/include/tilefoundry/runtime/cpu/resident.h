@@ -183,7 +183,7 @@ void launch_resident(int64_t grid, int threads, int shared_bytes, Body const& bo
 #if defined(TILEFOUNDRY_CHECKED)
   checked::Launch const launch;
 #endif
-  target::ResidentGrid(grid, threads, shared_bytes, body).run(target::launch_width());
+  target::ResidentGrid(grid, threads, shared_bytes, body).run(target::launch_width(grid));
 }
 
 TILEFOUNDRY_CPU_NAMESPACE_END

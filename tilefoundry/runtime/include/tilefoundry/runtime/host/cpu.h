@@ -21,7 +21,9 @@ struct CpuKernel {
   /// What an instance throws (a division by zero) says where it ran; the kernel's name is added here.
   void launch(int /*device*/, const Launch& launch) const {
     try {
-      (launch.vector ? vector : general)(launch.args, grid_of(launch, worker_count()));
+      // One CTA needs no count of the workers, which takes a system call.
+      const int64_t resident = launch.tiles > 1 && launch.grid == kChooseGrid ? worker_count() : 1;
+      (launch.vector ? vector : general)(launch.args, grid_of(launch, resident));
     } catch (const std::exception& error) {
       throw_error(kLaunchError, "kernel '", name, "': ", error.what());
     }
