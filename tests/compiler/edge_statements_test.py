@@ -30,9 +30,14 @@ on_a_gpu = pytest.mark.skipif(TARGET != "cuda", reason="looks at what only a GPU
 KIND = {"cpu": "kDLCPU", "cuda": "kDLCUDA"}[TARGET]
 
 
+def built(program: Any, target: str = TARGET) -> CompiledModule:
+    """The program, through jit; a class that @module made is a Module."""
+    return jit(program, target=target)
+
+
 @pytest.fixture
 def axpy() -> CompiledModule:
-    return jit(programs.Axpy, target=TARGET)
+    return built(programs.Axpy)
 
 
 def x(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
@@ -51,11 +56,11 @@ def check(axpy: CompiledModule, a: torch.Tensor, b: torch.Tensor, out: torch.Ten
 def test_25_extents_of_outputs_follow_from_the_inputs(axpy: CompiledModule) -> None:
     made = axpy(1.0, x(3, 40), x(3, 40))
     assert isinstance(made, torch.Tensor) and made.shape == (3, 40) and made.device.type == TARGET
-    pair = jit(programs.Halves, target=TARGET)(x(6, 32))
+    pair = built(programs.Halves)(x(6, 32))
     assert isinstance(pair, tuple) and [tuple(t.shape) for t in pair] == [(6, 32)] * 2
     assert torch.equal(pair[0], 2 * x(6, 32)) and torch.equal(pair[1], x(6, 32) ** 2)
     with pytest.raises(ValueError, match=r"argument 'x' has extent 7 on axis 0, expected 2 \* 'M' \+ 0"):
-        jit(programs.Halves, target=TARGET)(x(7, 32))
+        built(programs.Halves)(x(7, 32))
     with pytest.raises(ValueError, match="'y' has extent 4 on axis 0, but 'M' is 3 by axis 0 of argument 'x'"):
         axpy(1.0, x(3, 40), x(4, 40))
 
@@ -104,7 +109,7 @@ def test_26_a_bad_argument_is_named_and_nothing_is_launched(axpy: CompiledModule
 
 def test_26_a_declared_layout_is_demanded_and_otherwise_any_strides_do(axpy: CompiledModule) -> None:
     with pytest.raises(ValueError, match="argument 'a' has stride 1 on axis 0, but its declared layout has 32"):
-        jit(programs.doubled, target=TARGET)(x(32, 9).t(), torch.empty(9, 32, device=TARGET))
+        built(programs.doubled)(x(32, 9).t(), torch.empty(9, 32, device=TARGET))
     m, n = 5, 33
     check(axpy, x(n, m).t(), x(m, n), torch.empty(n, m, device=TARGET).t())
 
@@ -121,7 +126,10 @@ def test_26_negative_strides_and_misaligned_addresses_are_refused(axpy: Compiled
 @pytest.mark.parametrize("shape", [(1, 1), (5, 7), (4, 64), (129, 33), (17, 40)])
 def test_27_offsets_and_views_give_the_right_value(axpy: CompiledModule, shape: tuple[int, int]) -> None:
     m, n = shape
-    empty = lambda *s: torch.empty(s, device=TARGET)  # noqa: E731
+
+    def empty(*shape: int) -> torch.Tensor:
+        return torch.empty(shape, device=TARGET)
+
     check(axpy, x(m, n), x(m, n), empty(m, n))
     check(axpy, x(m, 2 * n)[:, ::2], x(m + 1, n)[1:], empty(m, n + 3)[:, 2:-1])
     check(axpy, x(1, n).expand(m, n), x(m, 1).expand(m, n), empty(m, n))
@@ -167,7 +175,7 @@ SCALARS: dict[str, tuple[torch.dtype, tuple[Any, ...]]] = {
 @pytest.mark.parametrize("dtype", SCALARS)
 def test_28_a_scalar_keeps_its_declared_dtype(dtype: str) -> None:
     torch_dtype, values = SCALARS[dtype]
-    kernel = jit(programs.filled(dtype), target=TARGET)
+    kernel = built(programs.filled(dtype))
     zero = torch.zeros(1, 32, dtype=torch_dtype, device=TARGET)
     for value in values:
         want = torch.full_like(zero, value)
@@ -184,7 +192,7 @@ def test_28_a_scalar_keeps_its_declared_dtype(dtype: str) -> None:
 def test_29_zero_extents_launch_nothing(axpy: CompiledModule, shape: tuple[int, int]) -> None:
     out = axpy(2.0, torch.empty(shape, device=TARGET), torch.empty(shape, device=TARGET))
     assert isinstance(out, torch.Tensor) and out.shape == shape
-    pair = jit(programs.Halves, target=TARGET)(torch.empty(0, 32, device=TARGET))
+    pair = built(programs.Halves)(torch.empty(0, 32, device=TARGET))
     assert isinstance(pair, tuple) and all(t.shape == (0, 32) for t in pair)
 
 
@@ -195,11 +203,11 @@ def test_30_outputs_overlap_nothing_unless_declared_in_place(axpy: CompiledModul
     assert torch.equal(buffer[:, 8:], want)
     with pytest.raises(ValueError, match="overlaps argument 'y'"):
         axpy(2.0, buffer[:, :4], buffer[:, 4:8], buffer[:, 7:11])
-    pair = jit(programs.Halves, target=TARGET)
+    pair = built(programs.Halves)
     twice = torch.empty(4, 32, device=TARGET)
     with pytest.raises(ValueError, match="'out1' is an output that overlaps argument 'out0'"):
         pair(x(4, 32), twice, twice)
-    smoothed = jit(programs.smoothed, target=TARGET)
+    smoothed = built(programs.smoothed)
     assert smoothed.type.aliases == (("o", "a"),)
     a = x(8, 32)
     want = a + a.roll(-1, 0)
@@ -214,13 +222,13 @@ def test_31_a_cpu_tensor_is_refused_by_name(axpy: CompiledModule) -> None:
         with pytest.raises(ValueError, match=f"argument '{name}' must be a kDLCUDA tensor"):
             axpy(2.0, *args)
     with pytest.raises(ValueError, match="argument 'a' must be a kDLCUDA tensor"):
-        jit(programs.doubled, target=TARGET)(torch.ones(2, 32))
+        built(programs.doubled)(torch.ones(2, 32))
 
 
 def test_32_a_launch_error_names_the_kernel() -> None:
     words = {"cpu": "kernel 'crowd': a grid of 50000", "cuda": "kernel 'crowd' on cuda:0: .* a grid of 50000"}
     with pytest.raises(LaunchError, match=words[TARGET]):
-        jit(programs.crowd_host, target=TARGET)(torch.zeros(50000, 32, device=TARGET))
+        built(programs.crowd_host)(torch.zeros(50000, 32, device=TARGET))
 
 
 @on_a_gpu
@@ -244,7 +252,7 @@ def test_32_launches_are_on_the_callers_stream_and_replay(axpy: CompiledModule) 
 
 
 def test_33_a_rebuilt_library_is_not_served_from_an_earlier_handle(tmp_path: Path) -> None:
-    first, second = jit(programs.Axpy, target=TARGET), jit(programs.Halves, target=TARGET)
+    first, second = built(programs.Axpy), built(programs.Halves)
     assert first.linked is not None and second.linked is not None
     path = tmp_path / "kernel.so"
     shutil.copy(first.linked.library, path)
@@ -274,7 +282,7 @@ for name in order.split(","):
 
 @pytest.mark.parametrize("order", ["module,bound,tensor", "tensor,module,bound", "bound,tensor", ""])
 def test_33_each_outlives_the_others_and_the_process_ends_well(order: str) -> None:
-    linked = jit(programs.Axpy, target=TARGET).linked
+    linked = built(programs.Axpy).linked
     assert linked is not None
     code = _LIVES if order else _LIVES.partition("for name in order")[0]
     done = subprocess.run(
@@ -290,30 +298,30 @@ def test_34_jit_takes_programs_and_known_keywords_only() -> None:
     with pytest.raises(TypeError, match="expected Function or Module(.|\n)*@func"):
         jit(lambda: None)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="unexpected keyword argument"):
-        jit(programs.Axpy, cta_mesh=())  # type: ignore[call-arg]
+        jit(programs.doubled, cta_mesh=())  # type: ignore[call-arg]
     signature = inspect.signature(jit)
     assert [(p.name, p.default) for p in signature.parameters.values()][1:] == [("target", "cuda"), ("options", None)]
 
 
 def test_35_targets() -> None:
     with pytest.raises(ValueError, match="cuda.*cpu|cpu.*cuda"):
-        jit(programs.Axpy, target="tpu")
-    placed, own = jit(programs.Axpy, target="cpu"), jit(programs.doubled, target=TARGET)
+        built(programs.Axpy, "tpu")
+    placed, own = built(programs.Axpy, "cpu"), built(programs.doubled)
     assert placed.kernels[0].block == 128, "the placement of the GPU"
     assert placed.linked is not None and own.linked is not None and own.linked.target_name == TARGET
 
 
 def test_36_one_program_one_object() -> None:
-    first = jit(programs.Axpy, target=TARGET)
-    assert jit(programs.Axpy, target=TARGET) is first
+    first = built(programs.Axpy)
+    assert built(programs.Axpy) is first
     size = jit.cache_info()["size"]
     assert jit.cache_info() == {"size": size} and size >= 1
     jit.cache_clear()
-    assert jit.cache_info() == {"size": 0} and jit(programs.Axpy, target=TARGET) is not first
+    assert jit.cache_info() == {"size": 0} and built(programs.Axpy) is not first
 
 
 def test_37_a_function_becomes_a_module() -> None:
-    assert jit(programs.doubled, target=TARGET).name == "doubled"
+    assert built(programs.doubled).name == "doubled"
 
 
 def test_38_the_key_covers_what_is_reached() -> None:
