@@ -274,8 +274,8 @@ class BodyPrinter(Walk):
             raise ExtractError(f"{what} needs carries with different names to be written", remedy="name them")
         if not isinstance(loop.step, int):
             raise ExtractError(f"{what} has a step that is not known when it is written", remedy="use a plain int")
-        others = [type(n).__name__ for n in notes_of(loop.metadata)]
         allowed = ["ExecutionDomainMetadata", *(["BindingMetadata"] if len(names) == 1 else [])]
+        others = [kind for n in notes_of(loop.metadata) if (kind := type(n).__name__) not in allowed]
         results = self._results(loop)
         for name, var, init, value, result in zip(
             names, loop.carried_args, loop.init_args, loop.yield_values, results, strict=True
@@ -294,7 +294,7 @@ class BodyPrinter(Walk):
                 raise ExtractError(
                     f"the result of {what} is not named '{name}', as its carry is", remedy="name it as the carry"
                 )
-        if any(other not in allowed for other in others):
+        if others:
             raise ExtractError(f"{what} carries {', '.join(others)}, which has no spelling", remedy="remove the record")
         return names
 

@@ -8,6 +8,7 @@ from tilefoundry.diagnostics import ExtractError
 from tilefoundry.ir.core.child import ChildEntry
 from tilefoundry.ir.core.expr import Call, Expr, Var
 from tilefoundry.ir.core.function import Function
+from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.dims.ops import Dim
 from tilefoundry.ir.hir import InsertSlice, MeshCoordinate, Slice
 from tilefoundry.ir.text.script.analysis import Analysis, index_vars
@@ -47,7 +48,7 @@ class FunctionExpressions(Expressions):
             return self.values.mesh_axis(atom.target.axis)
         spelling = self.names.spelling(atom)
         if spelling is None:
-            raise ExtractError(f"an extent uses {atom!r}, which has no name here", remedy="give the value a name")
+            raise ExtractError(f"an extent uses {format_dim(atom)}, which has no name here", remedy="give the value a name")
         return spelling
 
     def index(self, dim: Dim) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tilefoundry.diagnostics import ExtractError
-from tilefoundry.ir.core.expr import Call, Var
+from tilefoundry.ir.core.expr import Call, Expr, Var
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.metadata import BindingMetadata, binding_name, find_metadata
 from tilefoundry.ir.core.module import TAKEN_NAMES, Module
+from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.hir.grid_region import GridRegionExpr
 from tilefoundry.ir.shard import Topology
 from tilefoundry.ir.structure import structurally_equal
@@ -334,8 +335,8 @@ def _child(around: Around | None, name: str) -> str:
     return children[name]
 
 
-def _no_atom(name: str, expr: object) -> str:
-    raise ExtractError(f"an extent in the signature of '{name}' uses {expr!r}", remedy="use DimVars")
+def _no_atom(name: str, expr: Expr) -> str:
+    raise ExtractError(f"an extent in the signature of '{name}' uses {format_dim(expr)}", remedy="use DimVars")
 
 
 def _class_name(name: str) -> str:

@@ -199,6 +199,8 @@ TILEFOUNDRY_DEVICE void check_binaries(Recorder& record) {
   check_binary<T, bool>(op::ge{}, record);
 }
 
+#include "ops_index.h"
+
 template <bool Vector>
 TILEFOUNDRY_DEVICE void body(Args const& args) {
   Recorder record{static_cast<float*>(args.log.data)};
@@ -240,6 +242,7 @@ TILEFOUNDRY_DEVICE void body(Args const& args) {
   check_binaries<int32_t>(record);
   check_binaries<int64_t>(record);
   check_binaries<uint8_t>(record);
+  check_index_ops(global_tensor<bfloat16_t, Vector>(args.in, shape), args.in.shape[0], record);
 }
 
 }  // namespace opcheck

@@ -22,7 +22,7 @@ struct Args {
   Argument1 log;
 };
 
-constexpr int64_t kLog = 1 << 19;
+constexpr int64_t kLog = 1 << 20;
 
 Argument2 matrix(attention_check::Tensor const& t, void* data) {
   return {data, {t.shape[1], t.shape[2]}, {t.stride[1], t.stride[2]}};

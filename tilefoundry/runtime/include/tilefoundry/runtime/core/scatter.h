@@ -260,11 +260,14 @@ TILEFOUNDRY_DEVICE void cache_update(Cache const& cache, int64_t position, int64
 template <class Fresh, class Dst>
 TILEFOUNDRY_DEVICE void cache_update(int64_t position, int64_t count, Fresh const& fresh, Dst&& dst) {
   using Tensor = detail::remove_cvref_t<Dst>;
-  using D = detail::ReducePlan<Axes<1>, typename Tensor::global_layout_type, typename Tensor::shard_layout_type>;
-  using F = detail::ReducePlan<Axes<1>, typename Fresh::global_layout_type, typename Fresh::shard_layout_type>;
+  using D =
+      detail::ReducePlan<Axes<1>, typename Tensor::global_layout_type, typename Tensor::shard_layout_type>;
+  using F =
+      detail::ReducePlan<Axes<1>, typename Fresh::global_layout_type, typename Fresh::shard_layout_type>;
   static_assert(D::reduced == D::total && F::reduced == F::total && D::kept == F::kept,
                 "ops::cache_update: an instance holds the same whole columns along axis 1 of both");
-  if (!detail::check_range(0, count, 1, F::reduced) || !detail::check_range(position, count, 1, D::reduced)) return;
+  if (!detail::check_range(0, count, 1, F::reduced) || !detail::check_range(position, count, 1, D::reduced))
+    return;
   auto const from = local(fresh);
   auto const to = local(dst);
   TILEFOUNDRY_UNROLL
