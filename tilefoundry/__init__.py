@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from tilefoundry.python import module as module
     from tilefoundry.python import prim_func as prim_func
     from tilefoundry.runtime import check as check
+    from tilefoundry.viewer import view as view
 
 # Where each name comes from; the imports above say the same to type checkers.
 _HOMES = {
@@ -78,6 +79,7 @@ _HOMES = {
     "tilefoundry.passes.manager": ("PassManager",),
     "tilefoundry.python": ("func", "intrinsic", "module", "prim_func"),
     "tilefoundry.runtime": ("check",),
+    "tilefoundry.viewer": ("view",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -59,24 +59,10 @@ SURFACE = {
         *("DimSubstitutionError", "OverloadError", "ExtractError", "CompileError", "LaunchError", "TileFoundryError"),
     ),
 }
-# Not built yet. A name that comes to be must leave this list.
-NOT_YET = {
-    "tilefoundry": {"view"},
-}
-
 
 @pytest.mark.parametrize(("home", "name"), [(home, name) for home, names in SURFACE.items() for name in names])
 def test_the_surface_is_there(home: str, name: str) -> None:
-    there = hasattr(importlib.import_module(home), name)
-    if name in NOT_YET.get(home, ()):
-        assert not there, f"{home}.{name} exists: take it out of NOT_YET"
-    else:
-        assert there, f"{home}.{name}"
-
-
-def test_what_is_not_built_yet_is_of_the_surface() -> None:
-    for home, names in NOT_YET.items():
-        assert names <= set(SURFACE[home])
+    assert hasattr(importlib.import_module(home), name), f"{home}.{name}"
 
 
 @pytest.mark.parametrize("name", tilefoundry.__all__)

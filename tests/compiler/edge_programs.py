@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from tilefoundry import DType, TensorType, prim_func
+from tilefoundry import DType, TensorType, func, module, prim_func
 from tilefoundry.dsl import (
     BinaryKind,
     Broadcast,
@@ -19,7 +19,10 @@ from tilefoundry.dsl import (
     Topology,
     ceildiv,
     launch,
+    tf,
+    tile,
 )
+from tilefoundry.ir import Module
 from tilefoundry.ir.types import StorageKind
 from tilefoundry.target import CpuTarget, CudaTarget
 
@@ -130,3 +133,54 @@ def crowd(o: Tensor[(N, 32), "f32"]):
 @prim_func(target=CpuTarget())
 def crowd_host(o: Tensor[(N, 32), "f32"]):
     launch(crowd, o, grid=o.shape[0], block=32)
+
+
+M = DimVar("M", 0, 1 << 20)
+K = DimVar("K", 0, 1 << 20)
+G = DimVar("G", 1, 1 << 20)
+
+
+@module(entry="axpy", target=CUDA, topologies=(Topology("cta", G), Topology("thread", 128)))
+class Axpy:
+    """alpha * x + y of matrices of any extents and strides."""
+
+    @func
+    def axpy(alpha: Tensor[(), "f32"], x: Tensor[(M, K), "f32"], y: Tensor[(M, K), "f32"]) -> Tensor[(M, K), "f32"]:
+        with Mesh(("cta",), (G,), ("c",)) as c, Mesh(("thread",), (4, 32), ("w", "l")) as t:
+            out = tf.zeros(Tensor[(M, K), "f32"])
+            for i in tile(M, 4) @ c.c:
+                for j in tile(K, 32) @ c.c:
+                    row = tf.reshard(x[i, j], (4 @ t.w, 32 @ t.l), "rmem")
+                    other = tf.reshard(y[i, j], (4 @ t.w, 32 @ t.l), "rmem")
+                    out = tf.insert_slice(out, row * alpha + other, (i, j))
+            return out
+
+
+def filled(dtype: str) -> Module:
+    """A row of a scalar of one element type."""
+    DT = dtype
+
+    @module(entry="filled", target=CUDA, topologies=(Topology("cta", 1), Topology("thread", 32)))
+    class Filled:
+        @func
+        def filled(x: Tensor[(1, 32), DT], s: Tensor[(), DT]) -> Tensor[(1, 32), DT]:
+            with Mesh(("thread",), (32,), ("t",)) as t:
+                zero = tf.reshard(x, (1, 32 @ t.t), "rmem")
+                return tf.reshard(zero + s, (1, 32), "gmem")
+
+    return Filled
+
+
+@module(entry="halves", target=CUDA, topologies=(Topology("cta", 1), Topology("thread", 32)))
+class Halves:
+    """Two outputs: twice the input, and its square; extents follow from the input's."""
+
+    @func
+    def halves(x: Tensor[(2 * M, 32), "f32"]) -> (Tensor[(2 * M, 32), "f32"], Tensor[(2 * M, 32), "f32"]):
+        with Mesh(("thread",), (32,), ("t",)) as t:
+            twice, square = tf.zeros(Tensor[(2 * M, 32), "f32"]), tf.zeros(Tensor[(2 * M, 32), "f32"])
+            for i in tile(2 * M, 2):
+                r = tf.reshard(x[i, :], (2, 32 @ t.t), "rmem")
+                twice = tf.insert_slice(twice, r + r, (i, 0))
+                square = tf.insert_slice(square, r * r, (i, 0))
+            return (twice, square)

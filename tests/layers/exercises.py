@@ -18,6 +18,13 @@ from tilefoundry.ir.verify import verify_module
 verify_module(attention())
 assert canonical_module_text(attention()) == canonical_module_text(attention())
 """,
+    "viewer": """
+from urllib.request import urlopen
+from tilefoundry.ir.samples import attention
+from tilefoundry.viewer import page, view
+with view(attention(), open_browser=False) as served:
+    assert urlopen(served.url).read().decode() == page(attention())
+""",
     "abi": """
 from tilefoundry.ir.samples import attention
 from tilefoundry.runtime.abi import entry_abi_of
@@ -98,6 +105,7 @@ def double(x: Tensor[(4,), "f32"]) -> Tensor[(4,), "f32"]:
 ''')
 assert "Tensor[(4,), f32, gmem]" in run("show", "program:double").output
 assert "def double" in run("script", "program:double").output
+assert run("show", "program:double", "--html", "page.html").output.endswith("page.html\\n")
 assert isinstance(run("prepare", "program:double", "nothing", "out").exception, FileNotFoundError)
 """,
     "root": """

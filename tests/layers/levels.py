@@ -28,6 +28,7 @@ LAYERS: dict[str, Layer] = {
     "diagnostics": Layer(0, ("tilefoundry.diagnostics",)),
     "target": Layer(0, ("tilefoundry.target",), ("diagnostics",)),
     "ir": Layer(1, ("tilefoundry.ir",), ("diagnostics", "target")),
+    "viewer": Layer(2, ("tilefoundry.viewer",), ("diagnostics", "target", "ir")),
     "abi": Layer(2, ("tilefoundry.runtime.abi", "tilefoundry.runtime.abi_json"), ("diagnostics", "target", "ir")),
     "dsl": Layer(3, ("tilefoundry.dsl",), _FOUNDATION),
     "python": Layer(3, ("tilefoundry.python",), (*_FOUNDATION, "dsl")),
@@ -42,8 +43,8 @@ LAYERS: dict[str, Layer] = {
         ("tvm_ffi", "torch"),
     ),
     "driver": Layer(5, ("tilefoundry.driver",), _BELOW_DRIVER, ("tvm_ffi",)),
-    "cli": Layer(6, ("tilefoundry.cli",), (*_BELOW_DRIVER, "driver", "root"), ("typer", "rich")),
-    "root": Layer(6, ("tilefoundry",), (*_BELOW_DRIVER, "driver")),
+    "cli": Layer(6, ("tilefoundry.cli",), (*_BELOW_DRIVER, "driver", "viewer", "root"), ("typer", "rich")),
+    "root": Layer(6, ("tilefoundry",), (*_BELOW_DRIVER, "driver", "viewer")),
 }
 
 # What a layer without these in `outside` must do without, whatever the packages it imports bring along.

@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-# The compiled entry's arguments, launches and keys (25 to 38) are tested with the driver, under names of their own.
-STATEMENTS = frozenset([*range(1, 25), *range(39, 82)])
+STATEMENTS = frozenset(range(1, 82))
 
 _NAME = re.compile(r"test(?:_statements?)?((?:_\d+)(?:_and_\d+)*)(?:_|$)")
 

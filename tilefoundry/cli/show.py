@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,14 +15,27 @@ from rich.table import Table
 
 from tilefoundry.cli.describe import Description, describe
 from tilefoundry.cli.objects import OBJECT, find, module_of
+from tilefoundry.viewer.page import PICTURED, page
 
 # Beyond a terminal nothing is folded, so that other programs find one row on one line.
 _UNFOLDED = 100_000
 
 
-def show(spelling: OBJECT, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+def show(
+    spelling: OBJECT,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write pictures instead: an HTML page; of layouts, too.")
+    ] = None,
+) -> None:
     """Says what a Module takes and holds: entry, weights, children, topologies and target."""
-    description = describe(module_of(find(spelling), spelling, "show"))
+    found = find(spelling)
+    if html is not None:
+        text = page(found if isinstance(found, PICTURED) else module_of(found, spelling, "show"))
+        html.write_text(text, encoding="utf-8")
+        print(f"wrote {len(text.encode())} bytes to {html}")
+        return
+    description = describe(module_of(found, spelling, "show"))
     if as_json:
         print(json.dumps(asdict(description), indent=2, ensure_ascii=False))
         return

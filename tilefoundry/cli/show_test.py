@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
-from tilefoundry.cli.testing import HERE, run
+from tilefoundry.cli.testing import HERE, refusal, run
 
 BLOCK = """\
 module      Block
@@ -85,3 +86,29 @@ def test_a_narrow_terminal_folds_and_cuts_nothing_off(monkeypatch: pytest.Monkey
     assert max(map(len, folded.splitlines())) <= 30 and "…" not in folded
     wide = "".join(BLOCK.split())
     assert sorted("".join(folded.split())) == sorted(wide)
+
+
+@pytest.mark.parametrize(
+    ("attribute", "words"),
+    [
+        ("Block", "child up"),
+        ("Block.up", "module up"),
+        ("twice", "return of twice"),
+        ("twin", "module Projection"),
+        ("store", "T.copy(x, out)"),
+        ("LAYOUT", "(2,3):(3,1)"),
+    ],
+)
+def test_pictures_go_into_a_file(attribute: str, words: str, tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    said = run("show", f"{HERE}:{attribute}", "--html", str(file))
+    assert said == f"wrote {file.stat().st_size} bytes to {file}\n"
+    assert words in file.read_text() and "<script" not in file.read_text()
+
+
+def test_pictures_of_other_things_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "page.html"
+    told, _ = refusal(monkeypatch, capsys, "show", f"{HERE}:names", "--html", str(file))
+    assert told == f"show: '{HERE}:names' is of type dict, not a Module, a function or a twin" and not file.exists()

@@ -83,6 +83,7 @@ class Handwritten(RuntimeModule):
 
 names = {"scale": "norm", "up": "h", "w": "weight"}
 flat = {"w": "h.weight"}
+LAYOUT = tf.Layout((2, 3), (3, 1))
 twin = PlainTwin()
 compiled = CompiledModule(EntryABI("kernel", ()), lambda: None)
 handwritten = Handwritten("loose")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from tilefoundry.codegen.coordinates import coordinate_text, queries_in, scope_text
 from tilefoundry.codegen.effects import effect_text
 from tilefoundry.codegen.identifiers import identifier
+from tilefoundry.codegen.parts import part_text, register_offset
 from tilefoundry.codegen.scalars import scalar_text, string_text
 from tilefoundry.codegen.types import dtype_text, logical_text, mesh_text, shard_text, storage_text, swizzle_text
 from tilefoundry.codegen.windows import start_text
@@ -21,7 +22,7 @@ from tilefoundry.ir.tir.barriers import Barrier, BarrierKind, classify_sync
 from tilefoundry.ir.types import DType, StorageKind, TensorType
 from tilefoundry.passes.modes import crosses_instances
 from tilefoundry.passes.names import Names
-from tilefoundry.passes.sizes import storage_layout
+from tilefoundry.passes.sizes import known_multiple, storage_layout
 from tilefoundry.passes.workspace import has_grid_barrier, is_workspace, workspace_of
 
 
@@ -79,10 +80,12 @@ class Body:
     def tile_map(self, tensor: Expr, box: tuple[int, ...]) -> str:
         """The map of a global tensor in tiles of ``box``; made once, before the body."""
         assert isinstance(tensor, Var)
+        extents = ", ".join(f"Int<{extent}>" for extent in box)
+        if tensor not in self.kernel.params:  # a view, which is made where it is used
+            return f"make_tile_map<Shape<{extents}>>({self._names[tensor]})"
         key = (tensor, box)
         if key not in self._maps:
             name = f"{self._names[tensor]}_map{len(self._maps)}"
-            extents = ", ".join(f"Int<{extent}>" for extent in box)
             self._prologue.append(f"const auto {name} = make_tile_map<Shape<{extents}>>({self._names[tensor]});")
             self._maps[key] = name
         return self._maps[key]
@@ -257,6 +260,8 @@ class Body:
                 self._emit(f"auto* const {name} = cute::raw_pointer_cast({self._names[memory]}.data());")
             case tir.TensorView():
                 self._emit(f"auto {name} = {self._view(_tensor_type(var), *value.args)};")
+            case tir.GlobalView() | tir.Element() | tir.CheckWindow():
+                self._emit(f"[[maybe_unused]] auto const {name} = {part_text(self, value.target, value.args)};")
             case other:
                 raise CompileError(f"a {type(other).__name__} cannot be bound")
 
@@ -278,9 +283,14 @@ class Body:
             start = start_text(memory, at, self.scalar) if at else "0"
             pointer = f"cute::make_gmem_ptr(cute::raw_pointer_cast({name}.data()) + {start})"
             name = f"cute::make_tensor({pointer}, {name}.layout())"
+        elif at and _tensor_type(memory).storage is StorageKind.RMEM:
+            name = f"registers_from<{register_offset(_tensor_type(memory), at)}>({name})"
         elif at:
             types = f"{self._logical(type_)}{{}}, {self._plain(type_)}{{}}"
-            element = ", ".join(filter(None, (dtype_text(type_.dtype), swizzle_text(type_))))
+            known = known_multiple(at[0])
+            swizzle = swizzle_text(type_) or ("cute::Swizzle<0, 4, 3>" if known < 16 else None)
+            bytes_known = str(known) if known < 16 else None
+            element = ", ".join(filter(None, (dtype_text(type_.dtype), swizzle, bytes_known)))
             name = f"shared_tensor<{element}>({name} + {self.scalar(at[0])}, {types})"
             if not isinstance(type_.layout, ShardLayout):
                 return name

@@ -17,12 +17,13 @@ from tilefoundry.codegen.index_text import (
     row_update_text,
 )
 from tilefoundry.codegen.op_tags import BINARY, REDUCE, UNARY
+from tilefoundry.codegen.parts import shape_text
 from tilefoundry.codegen.register_scalars import assignment_text, is_register_scalar
 from tilefoundry.codegen.scalars import literal_text
-from tilefoundry.codegen.types import int_text
+from tilefoundry.codegen.types import dtype_text, int_text
 from tilefoundry.ir import tir
 from tilefoundry.ir.core.expr import Expr, Tuple
-from tilefoundry.ir.types import DType
+from tilefoundry.ir.types import DType, TensorType
 
 if TYPE_CHECKING:
     from tilefoundry.codegen.body import Body
@@ -101,6 +102,31 @@ def _coordinate(body: Body, coordinates: Expr) -> str:
     return f"make_coord({', '.join(body.scalar(c) for c in coordinates.elements)})"
 
 
+def _whole_copy(body: Body, op: tir.WholeCopy, args: Args) -> str:
+    tensors = f"{body.tensor(args[0])}, {body.tensor(args[1])}"
+    return f"ops::whole_copy({tensors}, {_extents(body, args[1])}, {_share(op.everywhere)});"
+
+
+def _whole_fill(body: Body, op: tir.WholeFill, args: Args) -> str:
+    value = body.scalar(args[0], body.dtype(args[1]))
+    return f"ops::whole_fill({value}, {body.tensor(args[1])}, {_extents(body, args[1])}, {_share(op.everywhere)});"
+
+
+def _share(everywhere: bool) -> str:
+    return "share_of_grid()" if everywhere else "share_of_cta()"
+
+
+def _extents(body: Body, tensor: Expr) -> str:
+    assert isinstance(tensor.type, TensorType)
+    return shape_text(body, tensor.type.shape)
+
+
+def _store_scalar(body: Body, op: tir.StoreScalar, args: Args) -> str:
+    value, out = args
+    dtype = body.dtype(out)
+    return f"ops::store_scalar<{dtype_text(dtype)}>({body.tensor(out)}, {body.scalar(value, dtype)});"
+
+
 def _on_pipe(method: str) -> Callable[..., str]:
     """The emitter of a pipeline effect that has no attributes."""
 
@@ -161,10 +187,13 @@ _EMITTERS: dict[type[tir.EffectOp], Callable[..., str]] = {
     tir.PositionUpdate: position_update_text,
     tir.ReLU: _relu,
     tir.Reduce: _reduce,
+    tir.StoreScalar: _store_scalar,
     tir.RowUpdate: row_update_text,
     tir.Sync: _sync,
     tir.TileLoad: _tile_load,
     tir.TileStore: _tile_store,
     tir.Unary: _unary,
     tir.Where: _where,
+    tir.WholeCopy: _whole_copy,
+    tir.WholeFill: _whole_fill,
 }

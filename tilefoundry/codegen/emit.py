@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tilefoundry.codegen.body import Body
 from tilefoundry.codegen.cpu import emit as cpu
 from tilefoundry.codegen.cuda import emit as cuda
-from tilefoundry.codegen.host import emit_host
+from tilefoundry.codegen.host import DESCRIPTION_SYMBOL, description_symbol, emit_host
 from tilefoundry.codegen.launch import LaunchConfig, derive_launch_config
 from tilefoundry.codegen.launches import HostProgram, Job, host_program
 from tilefoundry.codegen.unit import KernelUnit, LinkableModule, source_digest
@@ -17,11 +19,15 @@ from tilefoundry.runtime.abi import EntryABI, param_abi_of
 from tilefoundry.target import CudaTarget, Target
 
 
-def emit_module(module: Module, target: Target, *, min_ctas_per_sm: int | None = None) -> LinkableModule:
+def emit_module(
+    module: Module, target: Target, *, min_ctas_per_sm: int | None = None, export: str | None = None
+) -> LinkableModule:
     """The sources of every kernel of ``module`` for ``target``, and of its entry.
 
     Args:
         min_ctas_per_sm: CTAs that a multiprocessor shall be able to hold at once; None states nothing. CUDA only.
+        export: the name of the entry in a library of several, where it marks every symbol of the module as well; the
+            entry's own, in a library of its own, when left out.
 
     Raises:
         CompileError: something of the module has no form in generated code.
@@ -33,9 +39,18 @@ def emit_module(module: Module, target: Target, *, min_ctas_per_sm: int | None =
         jobs = tuple(_own_job(module, kernel) for kernel in functions)
         entry = next(job.abi for job in jobs if job.kernel.name == module.entry)
         program = HostProgram(jobs, entry)
-    units = tuple(_emit_unit(job, target, min_ctas_per_sm) for job in program.jobs)
-    source = emit_host(units, target, program.entry, program.workspace)
-    return LinkableModule(target, units, source, program.entry)
+    jobs, entry, description = program.jobs, program.entry, DESCRIPTION_SYMBOL
+    if export is not None:
+        jobs = tuple(_exported(job, export, len(jobs)) for job in jobs)
+        entry, description = replace(entry, name=export), description_symbol(export)
+    units = tuple(_emit_unit(job, target, min_ctas_per_sm) for job in jobs)
+    return LinkableModule(target, units, emit_host(units, target, entry, program.workspace, description), entry)
+
+
+def _exported(job: Job, export: str, count: int) -> Job:
+    """The kernel under a name that no other module of the library gives."""
+    name = export if count == 1 else f"{export}__{job.kernel.name}"
+    return replace(job, kernel=replace(job.kernel, name=name), abi=replace(job.abi, name=name))
 
 
 def _own_job(module: Module, kernel: tir.PrimFunction) -> Job:

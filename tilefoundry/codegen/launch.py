@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from tilefoundry.diagnostics import CompileError
 from tilefoundry.ir import tir
-from tilefoundry.ir.core.expr import Call, Expr
+from tilefoundry.ir.core.expr import Call, Expr, Var
 from tilefoundry.ir.core.module import Module
-from tilefoundry.ir.dims import Dim, ceildiv, dim_max, dim_vars
+from tilefoundry.ir.dims import Dim, ceildiv, dim_max, dim_product, dim_vars
 from tilefoundry.ir.tir.ops.index import WindowOp
+from tilefoundry.ir.types import TensorType
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,10 @@ def _work(kernel: tir.PrimFunction, block: int) -> tuple[list[Dim], bool]:
                 loops.append(extent)
             case tir.Evaluate(callable=WindowOp(everywhere=True) as op, args=args):
                 loops.append(ceildiv(op.shares(args), block))
-            case tir.For() | tir.Evaluate(callable=tir.TileStore()):
+            case tir.Evaluate(
+                callable=tir.WholeCopy(True) | tir.WholeFill(True), args=(_, Var(type=TensorType(shape=shape)))
+            ):
+                loops.append(ceildiv(dim_product(shape), block))
+            case tir.For() | tir.Evaluate(callable=tir.TileStore() | tir.StoreScalar()):
                 stores = True
     return loops, stores

@@ -74,7 +74,7 @@ def host_program(module: Module, entry: tir.PrimFunction) -> HostProgram | None:
         for arg, param in zip(launch.args, contiguous_abi(launch.kernel), strict=True):
             if arg in entry.params and param.type.layout is not None and tensors[arg].type.layout is None:
                 tensors[arg] = _laid_out(tensors[arg])
-            taken.append(ParamABI(tensors[arg].name, param.type))
+            taken.append(replace(param, name=tensors[arg].name))
         abi = EntryABI(name, tuple(taken), launch.kernel.output_count)
         jobs.append(Job(replace(launch.kernel, name=name), _config(launch), abi))
     abi = EntryABI(entry.name, tuple(tensors[p] for p in entry.params), entry.output_count, entry.aliases)
@@ -83,7 +83,7 @@ def host_program(module: Module, entry: tir.PrimFunction) -> HostProgram | None:
 
 def _laid_out(param: ParamABI) -> ParamABI:
     """The host's parameter, row-major over its own extents as the kernel demands."""
-    return ParamABI(param.name, replace(param.type, layout=row_major(param.type.shape)))
+    return replace(param, type=replace(param.type, layout=row_major(param.type.shape)))
 
 
 def _config(launch: KernelLaunch) -> LaunchConfig:

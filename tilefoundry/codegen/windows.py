@@ -30,7 +30,7 @@ def contiguous_abi(kernel: tir.PrimFunction) -> tuple[ParamABI, ...]:
 
 def _row_major(param: ParamABI) -> ParamABI:
     type_ = param.type
-    return param if type_.layout is not None else ParamABI(param.name, replace(type_, layout=row_major(type_.shape)))
+    return param if type_.layout is not None else replace(param, type=replace(type_, layout=row_major(type_.shape)))
 
 
 def start_text(memory: Var, at: Sequence[Expr | int], scalar: Callable[[Expr | int], str]) -> str:

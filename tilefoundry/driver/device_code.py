@@ -11,7 +11,7 @@ from typing import Any
 
 from tilefoundry.codegen.unit import KernelUnit, LinkableModule, source_digest
 from tilefoundry.diagnostics import CompileError
-from tilefoundry.driver.native import build_library, compile_ptx
+from tilefoundry.driver.native import HOST, build_library, compile_ptx
 from tilefoundry.driver.options import CompilerOptions
 from tilefoundry.driver.toolchain import find_cuda
 from tilefoundry.runtime.abi import LinkedModule
@@ -55,7 +55,9 @@ class ToolkitDeviceCode:
             except FileNotFoundError:
                 module, options = _module_of(linked), _options_of(linked)
                 library = build_library(module, options, Path(work), "again.so", (linked.isa,))[0].read_bytes()
-            for number, cubin in enumerate(cubins_of(library)):
+            own = [f"{kernel.name}__general".encode() for kernel in linked.kernels]
+            cubins = [cubin for cubin in cubins_of(library) if any(symbol in cubin for symbol in own)]
+            for number, cubin in enumerate(cubins):
                 file = Path(work) / f"{number}.cubin"
                 file.write_bytes(cubin)
                 command = [str(toolkit.root / "bin" / "cuobjdump"), "-sass", str(file)]
@@ -85,7 +87,8 @@ def _module_of(linked: LinkedModule) -> LinkableModule:
         digest = source_digest(source)
         units.append(KernelUnit(k.name, digest, source, linked.entry, k.grid, k.tiles, k.block, k.shared_bytes))
     # any CUDA target: the architecture is named, and the sources have been made already
-    return LinkableModule(default_target(), tuple(units), linked.sources["host_entry.cc"], linked.entry)
+    host = next(text for file, text in linked.sources.items() if file.endswith(HOST))
+    return LinkableModule(default_target(), tuple(units), host, linked.entry)
 
 
 def cubins_of(library: bytes) -> Iterator[bytes]:

@@ -1,20 +1,22 @@
-"""The command behind the Bazel rule `tilefoundry_kernel`: from a program to a library."""
+"""The command behind `tilefoundry_kernel` and `tilefoundry_kernel_library`: from programs to a library."""
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import re
 import sys
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from tilefoundry.codegen.emit import emit_module
+from tilefoundry.codegen.unit import LinkableModule
 from tilefoundry.diagnostics import CompileError, TileFoundryError
 from tilefoundry.driver.inputs import normalize_to_module, resolve_target
 from tilefoundry.driver.keys import module_key
 from tilefoundry.driver.options import CompilerOptions
-from tilefoundry.driver.write_artifact import write_artifact
+from tilefoundry.driver.write_artifact import write_artifact, write_library
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
 from tilefoundry.passes import lower
@@ -24,7 +26,14 @@ from tilefoundry.target import CpuTarget, CudaTarget, Target
 def main(argv: Sequence[str]) -> int:
     """Writes ``<out>/<name>.{so,key,abi.json,sources/}``; returns the exit status."""
     parser = argparse.ArgumentParser(prog="tilefoundry_kernel")
-    parser.add_argument("--module", required=True, help="what to compile, as 'package.module:attribute'")
+    parser.add_argument("--module", help="what to compile, as 'package.module:attribute'")
+    parser.add_argument(
+        "--entry",
+        action="append",
+        default=[],
+        metavar="NAME=MODULE",
+        help="one entry of a library of several; may repeat",
+    )
     parser.add_argument("--name", required=True, help="stem of the output files")
     parser.add_argument("--out", required=True, type=Path, help="folder of the output files")
     parser.add_argument("--target", required=True, choices=("cuda", "cpu"))
@@ -40,18 +49,58 @@ def main(argv: Sequence[str]) -> int:
     args = parser.parse_args(argv)
     try:
         options = CompilerOptions(**{field.name: getattr(args, field.name) for field in fields(CompilerOptions)})
-        module = normalize_to_module(_load_program(args.module))
-        module.entry_function()
-        targets = _targets(resolve_target(module, args.target), args.target, args.arch)
-        keys = {arch: module_key(module, target, options) for arch, target in targets.items()}
-        first = next(iter(targets.values()))
-        lowered = lower(module, first, stages=options.stages)
-        linkable = emit_module(lowered, first, min_ctas_per_sm=options.min_ctas_per_sm)
-        write_artifact(linkable, options, args.out.absolute(), args.name, keys)
+        out = args.out.absolute()
+        if args.entry:
+            _write_library(args, options, out)
+        else:
+            program = _program(args.module, args, options)
+            write_artifact(program.emitted(), options, out, args.name, program.keys)
     except TileFoundryError as error:
-        print(f"{args.module}: {error}", file=sys.stderr)
+        print(f"{args.name}: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+@dataclass(frozen=True)
+class _Program:
+    """A program, the target whose architecture its sources are made for, and its key for each architecture."""
+
+    module: Module
+    target: Target
+    keys: dict[str, str]
+
+    options: CompilerOptions
+
+    def emitted(self, export: str | None = None) -> LinkableModule:
+        lowered = lower(self.module, self.target, stages=self.options.stages)
+        return emit_module(lowered, self.target, min_ctas_per_sm=self.options.min_ctas_per_sm, export=export)
+
+
+def _program(reference: str, args: argparse.Namespace, options: CompilerOptions) -> _Program:
+    module = normalize_to_module(_load_program(reference))
+    module.entry_function()
+    targets = _targets(resolve_target(module, args.target), args.target, args.arch)
+    keys = {arch: module_key(module, target, options) for arch, target in targets.items()}
+    return _Program(module, next(iter(targets.values())), keys, options)
+
+
+def _write_library(args: argparse.Namespace, options: CompilerOptions, out: Path) -> None:
+    programs: dict[str, _Program] = {}
+    for text in args.entry:
+        name, equals, reference = text.partition("=")
+        if not equals or not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII):
+            raise CompileError(f"expected 'name=package.module:attribute' with a name of C, got '{text}'")
+        if name in programs:
+            raise CompileError(f"two entries are named '{name}'")
+        programs[name] = _program(reference, args, options)
+    archs = {name: tuple(program.keys) for name, program in programs.items()}
+    if len(set(archs.values())) > 1:
+        raise CompileError(
+            f"the programs of one library declare targets of different architectures: {archs}",
+            remedy="name the architectures in 'archs'",
+        )
+    emitted = [program.emitted(name) for name, program in programs.items()]
+    write_library(emitted, options, out, args.name, {name: program.keys for name, program in programs.items()})
 
 
 def _load_program(reference: str) -> Function | Module:

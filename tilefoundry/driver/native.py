@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from tilefoundry.codegen.host import cubin_name, emit_images
-from tilefoundry.codegen.unit import LinkableModule
+from tilefoundry.codegen.host import cubin_name, emit_entries, emit_images
+from tilefoundry.codegen.unit import KernelUnit, LinkableModule
 from tilefoundry.diagnostics import CompileError
 from tilefoundry.driver import flags
 from tilefoundry.driver.dump import CompileDump, current_dump
@@ -33,19 +33,48 @@ class _Step:
     environment: Mapping[str, str]
 
 
-def generated_sources(module: LinkableModule, archs: Sequence[str] = ()) -> dict[str, str]:
-    """File name to text of everything that is compiled for `module`: kernels, host entry, table of cubins."""
-    cuda = isinstance(module.target, CudaTarget)
+# What a library is made of: one module, or several, each emitted under an export of its own.
+Contents = LinkableModule | Sequence[LinkableModule]
+
+HOST, ENTRIES, CUBINS = "host_entry.cc", "entries.cc", "cubins.S"
+
+
+def generated_sources(contents: Contents, archs: Sequence[str] = ()) -> dict[str, str]:
+    """File name to text of everything that is compiled for a library: kernels, host entries, tables.
+
+    Raises:
+        CompileError: two kernels have one name.
+    """
+    modules = _modules(contents)
+    cuda = isinstance(modules[0].target, CudaTarget)
     suffix = "cu" if cuda else "cc"
-    sources = {f"{u.name}.{suffix}": u.source for u in module.units}
-    sources["host_entry.cc"] = module.host_source
+    units = _units(contents)
+    sources = {f"{u.name}.{suffix}": u.source for u in units}
+    if len(sources) < len(units):
+        names = sorted({u.name for u in units if [v.name for v in units].count(u.name) > 1})
+        raise CompileError(
+            f"kernels of one library share the names {names}", remedy="emit each module under its export"
+        )
+    if isinstance(contents, LinkableModule):
+        sources[HOST] = contents.host_source
+    else:
+        sources |= {f"{m.entry.name}.{HOST}": m.host_source for m in modules}
+        sources[ENTRIES] = emit_entries([module.entry.name for module in modules])
     if cuda:
-        sources["cubins.S"] = emit_images(module.units, archs)
+        sources[CUBINS] = emit_images(units, archs)
     return sources
 
 
+def _modules(contents: Contents) -> Sequence[LinkableModule]:
+    return (contents,) if isinstance(contents, LinkableModule) else contents
+
+
+def _units(contents: Contents) -> list[KernelUnit]:
+    return [unit for module in _modules(contents) for unit in module.units]
+
+
 def build_library(
-    module: LinkableModule,
+    contents: Contents,
     options: CompilerOptions,
     work: Path,
     name: str,
@@ -55,16 +84,18 @@ def build_library(
     """Compiles and links in the empty folder `work`; returns the library ``<work>/<name>`` and its sources.
 
     Args:
+        contents: all for one target.
         archs: compile architectures of a CUDA library; the target's own when empty.
 
     Raises:
-        CompileError: a compiler is missing or failed; the text has the command and what it printed.
+        CompileError: two kernels have one name; or a compiler is missing or failed: the text has the command and what
+            it printed.
     """
     toolchain = find_host() if toolchain is None else toolchain
-    target = module.target
+    target = _modules(contents)[0].target
     if isinstance(target, CudaTarget):
         archs = archs or (target.arch,)
-    sources = generated_sources(module, archs)
+    sources, units = generated_sources(contents, archs), _units(contents)
     dump = current_dump()
     if dump is not None:
         dump.sources(sources)
@@ -74,12 +105,15 @@ def build_library(
     # A compiler driver finds its assembler and linker beside itself or on PATH. PWD is what debug information says.
     path = f"{toolchain.cxx.parent}:/usr/bin:/bin"
     environment = {"PATH": path, "LC_ALL": "C", "PWD": "/proc/self/cwd", "TMPDIR": str(work)}
-    objects = ["host_entry.o"]
-    host = flags.host_entry(toolchain, target, "host_entry.cc", "host_entry.o")
-    steps = [_Step(f"host entry '{module.entry.name}'", host, environment)]
+    hosts = [file for file in sources if file.endswith((HOST, ENTRIES))]
+    objects = [f"{Path(file).stem}.o" for file in hosts]
+    steps = [
+        _Step(f"host source '{file}'", flags.host_entry(toolchain, target, file, output), environment)
+        for file, output in zip(hosts, objects, strict=True)
+    ]
     if isinstance(target, CudaTarget):
         toolkit = find_cuda()
-        for unit in module.units:
+        for unit in units:
             for arch in archs:
                 output = cubin_name(unit, arch)
                 command = flags.cuda_kernel(toolchain, toolkit, target, options, unit, arch, f"{unit.name}.cu", output)
@@ -88,7 +122,7 @@ def build_library(
                 )
         objects.append("cubins.o")
     elif isinstance(target, CpuTarget):
-        for unit in module.units:
+        for unit in units:
             output = f"{unit.name}.o"
             command = flags.cpu_kernel(toolchain, target, options, unit, f"{unit.name}.cc", output)
             steps.append(_Step(f"kernel '{unit.name}' for {target.isa}", command, environment))
@@ -101,7 +135,7 @@ def build_library(
             _finish(step, run.result(), dump)
     last = [_Step(f"library '{name}'", flags.link(toolchain, objects, name), environment)]
     if isinstance(target, CudaTarget):
-        last.insert(0, _Step("table of cubins", flags.assemble(toolchain, "cubins.S", "cubins.o"), environment))
+        last.insert(0, _Step("table of cubins", flags.assemble(toolchain, CUBINS, "cubins.o"), environment))
     for step in last:
         _finish(step, _run(step, work), dump)
     return work / name, sources

@@ -86,13 +86,17 @@ def compile(  # the name that users know
         return _build(lower(module, chosen, options=options), chosen, options, key, started)
 
 
-def load(path: str | os.PathLike[str]) -> CompiledModule:
+def load(path: str | os.PathLike[str], entry: str | None = None) -> CompiledModule:
     """A kernel library that `tilefoundry_kernel` built, ready to be called as what `jit` returns.
+
+    Args:
+        entry: which kernel of a library that `tilefoundry_kernel_library` built; such a library has several.
 
     Raises:
         WrongTypeError: `path` is no path.
         FileNotFoundError: there is no such file.
         LibraryError: it is not one of TileFoundry's, or not for this machine.
+        WrongValueError: the library has several entries and none is named, or it has none of that name.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise WrongTypeError(
@@ -100,5 +104,5 @@ def load(path: str | os.PathLike[str]) -> CompiledModule:
             remedy='write load("name.so"); jit compiles a Module',
         )
     started = time.perf_counter()
-    linked = read_artifact(Path(path))
+    linked = read_artifact(Path(path), entry)
     return load_linked_module(linked, BuildInfo("library", time.perf_counter() - started), DEVICE_CODE)

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import torch
 
-from tilefoundry.diagnostics import EvalError
 from tilefoundry.evaluator.agreement import agreed
 from tilefoundry.evaluator.batched import Evaluate, mapped
 from tilefoundry.evaluator.placement import Placement, joined, owned, ownership, picked, placement_of
@@ -159,11 +158,7 @@ def _masked(units: Units, extent: Extent, call: Call, operand: Operand, axes: fr
 
     Such are the input of a convolution and the tensor that rows are taken from; with it, each unit computes its term.
     """
-    if not axes <= operand.owners:
-        raise EvalError(
-            f"{call.target.op_name}: the terms of its Partial result cannot be told apart",  # type: ignore[attr-defined]
-            remedy="complete it before mesh coordinates are read: tf.reshard the operands so that no sum is split",
-        )
+    assert axes <= operand.owners, call  # of every op but a product, the first operand's split makes the terms
     data = lift(units, operand.value)
     placement = placement_of(units, operand.type, data.shape[units.rank :], extent)
     mask = ownership(units, placement, axes, data.device)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tilefoundry.ir.dims import dim_mul
+from tilefoundry.ir.hir.shape.reshape import view_strides
 from tilefoundry.ir.shard import Layout, ShardLayout, Split, axis_levels, flat_modes, group_modes, in_axis_order
 from tilefoundry.ir.types import ShapeDim, StorageKind, TensorType
 
@@ -36,7 +37,12 @@ def broadcast_type(operand: TensorType, to: TensorType) -> TensorType | None:
         if not own or (operand.shape[axis - lacking] == 1 and to.shape[axis] != 1):
             continue
         if [source.shape[m] for m in own] != [target.shape[m] for m in modes]:
-            return None
+            refactored = _other_factors(source, own, target, modes)
+            if refactored is None:
+                return None
+            for stride, theirs in zip(refactored, modes, strict=True):
+                strides[theirs] = stride
+            continue
         if [source.splitters(m) for m in own] != [target.splitters(m) for m in modes]:
             return None
         for mine, theirs in zip(own, modes, strict=True):
@@ -51,6 +57,18 @@ def held(type_: TensorType) -> TensorType:
         return type_
     layout = in_axis_order(type_.layout, type_.shape)
     return type_ if layout is type_.layout else replace(type_, layout=layout)
+
+
+def _other_factors(
+    source: ShardLayout, own: Sequence[int], target: ShardLayout, modes: Sequence[int]
+) -> list[ShapeDim] | None:
+    """Strides under the factors of another layout of an axis that each unit holds whole; None where there are none."""
+    if any(source.splitters(m) for m in own) or any(target.splitters(m) for m in modes):
+        return None
+    strides = _strides(source.layout)
+    own_modes = Layout(tuple(source.shape[m] for m in own), tuple(strides[m] for m in own))
+    found = view_strides(own_modes, [target.shape[m] for m in modes])
+    return list(found) if found is not None else None
 
 
 def fragment_view_type(tile: TensorType, fragment: TensorType) -> TensorType | None:

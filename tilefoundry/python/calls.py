@@ -210,8 +210,7 @@ def op_call(p: Parser, node: ast.Call, op: SurfaceOp, positional: list[Given], k
     if op.dialect == "tf" and op.name == "insert_slice":
         return insert_slice(p, node, bound(p, node, op.name, ("dst", "update", "offsets"), positional, keywords))
     schemas = schemas_named(op.dialect, op.name)
-    if not schemas:
-        p.refuse(node, f"{op.dialect} has no op named '{op.name}'", f"see dir({op.dialect}) for the ops")
+    assert schemas, op  # the module of ops gives none that is not registered
     if len(schemas) == 1 and not schemas[0].takes(len(positional), keywords):
         _bind(p, node, schemas[0], positional, keywords)  # says which argument is wrong
     with p.located(node):

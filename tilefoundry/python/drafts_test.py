@@ -68,6 +68,8 @@ def test_a_draft_is_equal_to_the_function_that_it_is() -> None:
         f.name = "g"  # type: ignore[misc]
     with pytest.raises(dataclasses.FrozenInstanceError):
         f.other = 3  # type: ignore[attr-defined]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        del f.name
     for same in (copy.copy(f), dataclasses.replace(f)):
         assert same == plain
         assert len(same.variants) == 2

@@ -69,6 +69,11 @@ PARTS: dict[str, tuple[str, type[Exception], tuple[str, ...]]] = {
         VerifyError,
         ("gap or overlap at 5", "each once"),
     ),
+    "a variant of a function that is deleted": (
+        variants("§" + LOW, HIGH) + "\n    del f\n    @func\n    def g" + VECTOR + "\n        return x",
+        ValueError,
+        ("'v0' belongs to a function 'f' that is no member", "in one class body"),
+    ),
     "the same range twice": (variants(LOW, "§" + LOW, HIGH), VerifyError, ("gap or overlap at 1",)),
     "envelope not covered": (
         variants(LOW, 'DimVarRangePat("D", 5, 8)').replace("def f(", "§def f("),

@@ -27,6 +27,10 @@ def laid(layout: str, storage: str = '"rmem"') -> str:
 
 # name: (program, words)
 TYPES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "a number among value states": (
+        typed('§Tensor[(8, 64), "f32", ((8, 64), {3}), "rmem"]'),
+        ("expected value states in braces", '{m.axis @ P("sum")}'),
+    ),
     "no slots": (typed("§Tensor"), ("Tensor without a shape", "write Tensor[")),
     "one slot": (typed("§Tensor[(8, 64)]"), ("expected a tuple as shape, got 8",)),
     "five slots": (typed('§Tensor[(8, 64), "f32", None, "gmem", None]'), ("got 5 item(s)",)),

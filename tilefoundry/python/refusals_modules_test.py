@@ -169,6 +169,17 @@ DECORATORS: dict[str, tuple[str, type[Exception], tuple[str, ...]]] = {
         VerifyError,
         ("'g' has no value yet", "further down, at line 5", "in any order"),
     ),
+    "call of a child that is a kernel": (
+        '@module(entry="k")\nclass Child:\n    @prim_func\n    def k(a: Tensor[(8,), "f32"], o: Tensor[(8,), "f32"]):\n'
+        "        T.copy(a, o)\n" + members("child = Child").replace("return x", "return §child(x)"),
+        VerifyError,
+        ("the entry of child 'child' is a kernel in TIR", "a function of HIR"),
+    ),
+    "a private parameter": (
+        members(f"@func\n{G.replace('(x:', '(§__x:').replace('return x', 'return __x')}"),
+        VerifyError,
+        ("parameter '__x' is private to its class", "without leading underscores"),
+    ),
     "call of a method": (
         members("def helper(self, x): return x").replace("return x", "return §helper(x)", 1),
         VerifyError,

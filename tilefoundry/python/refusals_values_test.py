@@ -20,6 +20,20 @@ RAISES = "class Lazy:\n    @property\n    def scale(self):\n        raise Runtim
 REFUSED: dict[str, tuple[str, tuple[str, ...]]] = {
     "one operand of max": (body("return x * §max(2)"), ("max takes two or more", "max(a, b)")),
     "max of a tensor": (body("return §max(x, 2.0)"), ("max works on numbers", "tf.maximum")),
+    "an op as condition": (body("if §tf.exp:", "    x = x + x", "return x"), ("expected a bool, got", "a comparison")),
+    "a mesh as condition": (body("return x if §OTHER else x", head=OUTSIDE), ("expected a bool, got a mesh",)),
+    "too deep": (
+        body(f"return {'-' * 200}§{'-' * 20}x"),
+        ("expression nested deeper than 200 levels", "one statement each"),
+    ),
+    "an update of too high a rank": (
+        body("return §tf.insert_slice(x, tf.reshape(x, (1, 64, 32)), (0, 0))"),
+        ("insert_slice: an update of rank 3 does not fit dst of rank 2", "reshape the update"),
+    ),
+    "an update of too low a rank": (
+        body("for i in tile(64, 8):", "    x = §tf.insert_slice(x, tf.cast(1, 'f32'), (i, 0))", "return x"),
+        ("an update of rank 0 does not fit dst of rank 2 with 1 tile window(s)",),
+    ),
     "complex literal": (body("return x * §2j"), ("expected a bool, int, float or string", "2j")),
     "property that raises": (body("return x * §lazy.scale", head=RAISES), ("'.scale'", "RuntimeError: not yet")),
     "loop over another call": (body("for i in §sorted(4):", "    x = x", "return x"), ("expected range(...) or tile",)),
@@ -30,7 +44,7 @@ REFUSED: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "product of numbers": (body("y = §2 @ 3", "return x"), ("places an extent on a mesh axis", "got 2 @ 3")),
     "sign of a string": (body("y = §-'a'", "return x"), ("a number or a tensor after the sign",)),
-    "complex power": (body("return x * (§(-8.0) ** 0.5)"), ("is complex",)),
+    "complex power": (body("return x * (§(-8.0) ** 0.5)"), ("is complex; expected a real number",)),
     "bound below the extent": (body("return x[§-100:]"), ("slice bound -100 is out of range for extent 64",)),
     "offset of a window": (body("return tf.insert_slice(x, x, §('a', 0))"), ("offset 0 must be an int",)),
     "window of a number": (body("return tf.insert_slice(§3, x, (0, 0))"), ("'dst' must be a tensor",)),

@@ -70,13 +70,19 @@ class EntryABI:
 
 @dataclass(frozen=True)
 class KernelLaunch:
-    """How the entry launches one kernel. `grid` None: the host chooses up to `tiles` CTAs at each call."""
+    """How the entry launches one kernel.
+
+    Attributes:
+        grid: CTAs; None where the host chooses up to `tiles` at each call.
+        grid_barrier: all CTAs meet, so that they are launched cooperatively.
+    """
 
     name: str
     grid: ShapeDim | None
     tiles: ShapeDim
     block: int
     shared_bytes: int
+    grid_barrier: bool = False
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from tilefoundry.ir.shard import Layout
 from tilefoundry.ir.types import DType, StorageKind, TensorType
 from tilefoundry.runtime.abi import EntryABI, KernelLaunch, ParamABI
 
-FORMAT = 1
+FORMAT = 2
 _OPS: dict[str, type[DimOp]] = {
     "add": DimAdd, "sub": DimSub, "mul": DimMul, "floordiv": DimFloorDiv, "mod": DimMod, "min": DimMin, "max": DimMax,
 }  # fmt: skip
@@ -59,6 +59,7 @@ def describe_library(
                 "tiles": _dim_to_json(k.tiles),
                 "block": k.block,
                 "shared_bytes": k.shared_bytes,
+                "grid_barrier": k.grid_barrier,
             }
             for k in kernels
         ],
@@ -90,6 +91,7 @@ def read_description(data: Mapping[str, Any]) -> tuple[EntryABI, tuple[KernelLau
             _dim_from_json(k["tiles"]),
             k["block"],
             k["shared_bytes"],
+            k["grid_barrier"],
         )
         for k in data["kernels"]
     )

@@ -1,10 +1,13 @@
 """The launcher ABI, and its form as JSON."""
 
+import ast
 import json
 from dataclasses import FrozenInstanceError
+from pathlib import Path
 
 import pytest
 
+import tilefoundry.runtime
 from tilefoundry.ir.core.expr import Var
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.dims import DimVar, ceildiv
@@ -49,14 +52,28 @@ def test_a_function_has_no_output_parameters() -> None:
     assert entry_abi_of(Function("f", (x,), x, X.type)) == EntryABI("f", (X,), 0)
 
 
+def test_one_function_derives_parameters() -> None:
+    """Whatever else has a ParamABI changes one, or reads one back (runtime spec, 1.1.1)."""
+    package = Path(tilefoundry.runtime.__file__).parents[1]
+    makers = {
+        str(file.relative_to(package))
+        for file in package.rglob("*.py")
+        if not file.name.endswith("_test.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "ParamABI"
+    }
+    assert makers <= {"runtime/abi.py", "runtime/abi_json.py", "driver/axpy_units.py"}  # the last is written by hand
+    assert "runtime/abi.py" in makers
+
+
 def test_json_round_trip() -> None:
     entry = EntryABI("f", (S, X, Y), 1, (("y", "x"),))
-    kernels = (KernelLaunch("f", None, ceildiv(N, 64), 128, 1024), KernelLaunch("g", N, 3, 1, 0))
+    kernels = (KernelLaunch("f", None, ceildiv(N, 64), 128, 1024), KernelLaunch("g", N, 3, 1, 0, True))
     data = json.loads(json.dumps(describe_library(entry, kernels, "cuda", "text", "sm_90a")))
     assert data["target"] == {"name": "cuda", "isa": "sm_90a", "text": "text"}
     assert read_description(data) == (entry, kernels)
 
 
 def test_another_format_is_refused() -> None:
-    with pytest.raises(ValueError, match="format 99, expected 1"):
+    with pytest.raises(ValueError, match="format 99, expected 2"):
         read_description({"format": 99})

@@ -10,7 +10,6 @@ from typing import Literal, Protocol
 import torch
 
 from tilefoundry.diagnostics import ArgumentTypeError, ArgumentValueError, CompileError, TileFoundryError
-from tilefoundry.ir.core.weights import WeightSource
 from tilefoundry.runtime.abi import EntryABI, KernelLaunch, LinkedModule
 from tilefoundry.runtime.module import RuntimeModule
 from tilefoundry.runtime.outputs import OutputAllocator
@@ -42,6 +41,7 @@ class CompiledModule(RuntimeModule):
 
     Call it with the inputs, and it allocates the outputs; or with inputs and outputs, and it fills and returns the
     outputs that it was given. One output comes back as itself, several as a tuple. Calls do not take part in autograd.
+    Weights are arguments of the entry like any other, so that `load` has nothing to do.
 
     Args:
         type: the entry's ABI.
@@ -106,9 +106,6 @@ class CompiledModule(RuntimeModule):
         """
         shower, linked = self._device_code_of("SASS")
         return shower.sass(linked)
-
-    def load(self, resource: WeightSource) -> None:
-        """Does nothing: weights are arguments of the entry like any other."""
 
     def forward(self, *args: object) -> object:
         """Runs the entry, as a call does."""

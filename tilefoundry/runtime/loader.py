@@ -9,7 +9,7 @@ from typing import Any
 
 import tvm_ffi
 
-from tilefoundry.diagnostics import ArgumentTypeError, ArgumentValueError, LaunchError
+from tilefoundry.diagnostics import ArgumentTypeError, ArgumentValueError, LaunchError, WrongValueError
 from tilefoundry.runtime.abi import LinkedModule
 from tilefoundry.runtime.abi_json import read_description
 from tilefoundry.runtime.compiled import BuildInfo, CompiledModule, DeviceCode
@@ -17,6 +17,7 @@ from tilefoundry.runtime.isa import missing_features
 from tilefoundry.runtime.library import LibraryError, find_symbol, open_library
 
 DESCRIPTION_SYMBOL = "tilefoundry_description"
+ENTRIES_SYMBOL = "tilefoundry_entries"
 
 # The kinds that host entries throw (host/error.h), and the classes that come out of a call.
 for _class in (ArgumentTypeError, ArgumentValueError, LaunchError):
@@ -45,16 +46,47 @@ def load_linked_module(
     return CompiledModule(linked.entry, entry, linked, build_info, device_code)
 
 
-def read_library(path: str | os.PathLike[str]) -> LinkedModule:
+def entries_of(path: str | os.PathLike[str]) -> tuple[str, ...]:
+    """The names of the entries of a library of several; none for a library of one.
+
+    Raises:
+        FileNotFoundError, LibraryError: as `read_library`.
+    """
+    library = open_library(Path(path))
+    if not library.implements_function(ENTRIES_SYMBOL):
+        return ()
+    return tuple(json.loads(str(library.get_function(ENTRIES_SYMBOL)())))
+
+
+def read_library(path: str | os.PathLike[str], entry: str | None = None) -> LinkedModule:
     """What a library says about itself; it knows neither its key nor its sources.
+
+    Args:
+        entry: which of its entries; needed where it has several.
 
     Raises:
         FileNotFoundError: there is no such file.
         LibraryError: it does not load, or is not one of TileFoundry's.
+        WrongValueError: it has several entries and none is named, or none of that name.
     """
     path = Path(path)
-    describe = find_symbol(open_library(path), DESCRIPTION_SYMBOL, path)
+    symbol = _description_symbol(path, entry)
+    describe = find_symbol(open_library(path), symbol, path)
     description: dict[str, Any] = json.loads(str(describe()))
-    entry, kernels = read_description(description)
+    abi, kernels = read_description(description)
+    if entry is not None and abi.name != entry:
+        raise WrongValueError(f"'{path}' has the entry '{abi.name}', and no entry '{entry}'")
     target = description["target"]
-    return LinkedModule(path, entry, kernels, target["text"], target["name"], target["isa"])
+    return LinkedModule(path, abi, kernels, target["text"], target["name"], target["isa"])
+
+
+def _description_symbol(path: Path, entry: str | None) -> str:
+    names = entries_of(path)
+    if not names:
+        return DESCRIPTION_SYMBOL
+    if entry in names:
+        return f"{DESCRIPTION_SYMBOL}__{entry}"
+    found = f"'{path}' has the entries {', '.join(names)}"
+    if entry is None:
+        raise WrongValueError(f"{found}: which one?", remedy=f'name it: tilefoundry.load("{path.name}", "{names[0]}")')
+    raise WrongValueError(f"{found}, and no entry '{entry}'")

@@ -9,8 +9,8 @@ def _device_bundle_impl(ctx):
     lines = [_line("0755", "run.sh", ctx.file.run)]
     inputs = [depset([ctx.file.run])]
     for file in ctx.files.kernels:
-        # the rule that builds a library also gives its sources, key and ABI: on the device the library is enough
-        if file.extension == "so":
+        # the rule that builds a library also gives its sources and ABI: on the device the library and its keys are enough
+        if file.extension in ("so", "key"):
             lines.append(_line("0755", "kernels/" + file.basename, file))
             inputs.append(depset([file]))
     for target in ctx.attr.tests:
@@ -48,7 +48,7 @@ device_bundle = rule(
     implementation = _device_bundle_impl,
     doc = "<name>.tar: run.sh, kernels/, tests/, src/ (Python sources) and site/ (outside packages). At most 40 MiB.",
     attrs = {
-        "kernels": attr.label_list(allow_files = True, doc = "kernel libraries; of other files only *.so is taken"),
+        "kernels": attr.label_list(allow_files = True, doc = "kernel libraries; of their files, *.so and *.key are taken"),
         "python": attr.label_list(providers = [PyInfo], doc = "py_library targets whose sources of this repository go in"),
         "run": attr.label(allow_single_file = [".sh"], mandatory = True, doc = "what the machine's user calls"),
         "site": attr.label_list(allow_files = True, doc = "files of packages installed for the machine's Python"),

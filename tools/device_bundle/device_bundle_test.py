@@ -12,13 +12,20 @@ import torch
 
 import tilefoundry
 from examples.attention.program import attention_module
+from examples.native.program import KERNELS
+from tilefoundry import CompilerOptions
+from tilefoundry.driver.kernel_main import main as kernel_main
+from tilefoundry.driver.keys import module_key
+from tilefoundry.target import CudaTarget
 from tools.device_bundle import programs
 from tools.device_bundle.compiled import Outcome, run_compiled
 from tools.device_bundle.correctness import VIEWS, judge
 from tools.device_bundle.kernels import AttentionLibrary
+from tools.device_bundle.keys import Keys, judge_keys
 from tools.device_bundle.main import main
 from tools.device_bundle.pack import pack
 from tools.device_bundle.programs import Variant, variant_of
+from tools.device_bundle.rows import judge_rows
 
 CPU = torch.device("cpu")
 
@@ -91,6 +98,38 @@ def test_the_tests_of_the_compiler_are_dealt_out_and_counted(
     (folder / "bad_test.py").write_text("import nothing_of_this_name")
     with pytest.raises(RuntimeError, match="nothing_of_this_name"):
         run_compiled(tmp_path, "cpu", 2)
+
+
+def test_keys_are_computed_again(tmp_path: Path) -> None:
+    arch, module = "sm_90a", programs.attention_d32_f32
+    right = module_key(module, CudaTarget("nvidia.h200_sxm", arch=arch), CompilerOptions())
+    (tmp_path / "attention_d32_f32.key").write_text(f"{arch} {right}\n")
+    rows = tmp_path / "rows_cuda.key"
+    wanted = {
+        (entry, arch): module_key(program, CudaTarget("nvidia.h200_sxm", arch=arch), CompilerOptions())
+        for entry, program in KERNELS.items()
+        for arch in ("sm_90a", "sm_80")
+    }
+    rows.write_text("".join(f"{entry} {arch} {key}\n" for (entry, arch), key in wanted.items()))
+    assert judge_keys(tmp_path) == [Keys("attention_d32_f32", 1, ()), Keys("rows_cuda", 4, ())]
+    rows.write_text(f"softmax sm_80 {right}\n")
+    assert judge_keys(tmp_path)[1] == Keys("rows_cuda", 1, (f"softmax sm_80 {right}",))
+    with pytest.raises(FileNotFoundError, match="holds no keys"):
+        judge_keys(tmp_path / "none")
+
+
+def test_a_library_of_several_entries(tmp_path: Path) -> None:
+    programs_of = [
+        f"--entry={name}=examples.native.program:{of}" for name, of in (("rms_norm", "RmsNorm"), ("softmax", "Softmax"))
+    ]
+    assert kernel_main([*programs_of, "--name=rows_cpu", f"--out={tmp_path}", "--target=cpu"]) == 0
+    good = judge_rows(tmp_path / "rows_cpu.so", CPU)
+    assert [(v.library, v.failures) for v in good] == [("rows_cpu: rms_norm", ()), ("rows_cpu: softmax", ())]
+    assert all(0 < v.worst <= v.bound for v in good)
+    swapped = [f"--entry={name}=examples.native.program:Softmax" for name in ("softmax", "other")]
+    assert kernel_main([*swapped, "--name=rows_bad", f"--out={tmp_path}", "--target=cpu"]) == 0
+    with pytest.raises(ValueError, match="has the entries softmax, other, and no entry 'rms_norm'"):
+        judge_rows(tmp_path / "rows_bad.so", CPU)
 
 
 def test_a_bundle_without_libraries_says_so(tmp_path: Path) -> None:

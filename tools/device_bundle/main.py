@@ -1,6 +1,7 @@
 """Runs a device bundle: `run.sh [PART]`. The tables come last; the exit code is 1 when anything failed.
 
-correctness   every attention library against f64
+correctness   every library against f64
+keys          the keys of the libraries, computed by this machine's Python
 bench         their times beside torch's cuDNN and flash attention
 tests         the GPU test programs
 compiled      the compiler's tests: programs compiled on this machine and compared with the evaluator
@@ -21,8 +22,10 @@ from tools.device_bundle.bench import Timing, measure, sizes_for
 from tools.device_bundle.compiled import Outcome, run_compiled
 from tools.device_bundle.correctness import LENGTHS, Verdict, judge
 from tools.device_bundle.kernels import AttentionLibrary, attention_libraries
+from tools.device_bundle.keys import Keys, judge_keys
+from tools.device_bundle.rows import judge_rows
 
-PARTS = ("correctness", "bench", "tests", "compiled")
+PARTS = ("correctness", "keys", "bench", "tests", "compiled")
 _DRY_LENGTHS = (1, 65)
 _TEST_SECONDS = 300
 
@@ -49,10 +52,16 @@ def main(argv: Sequence[str]) -> int:
         ran = run_compiled(options.bundle / "src", device.type, os.cpu_count() or 1)
         tables.append(_table(("compiled programs", "passed", "skipped", "result"), map(_outcome_row, ran)))
         passed &= not any(outcome.failures for outcome in ran)
+    if "keys" in wanted:
+        keys = judge_keys(options.bundle / "kernels")
+        tables.append(_table(("library", "keys", "result"), map(_keys_row, keys)))
+        passed &= not any(found.differing for found in keys)
     if "correctness" in wanted or "bench" in wanted:
         libraries = attention_libraries(options.bundle / "kernels")
         if "correctness" in wanted:
             verdicts = [_judge(library, device) for library in libraries]
+            for rows in sorted((options.bundle / "kernels").glob("rows_*.so")):
+                verdicts += judge_rows(rows, device)
             tables.append(_table(("library", "cases", "worst rel_l2", "bound", "result"), map(_verdict_row, verdicts)))
             passed &= not any(verdict.failures for verdict in verdicts)
         if "bench" in wanted:
@@ -102,6 +111,10 @@ def _verdict_row(verdict: Verdict) -> tuple[str, ...]:
 def _outcome_row(outcome: Outcome) -> tuple[str, ...]:
     result = f"FAIL ({len(outcome.failures)})" if outcome.failures else "PASS"
     return outcome.file, str(outcome.passed), str(outcome.skipped), result
+
+
+def _keys_row(keys: Keys) -> tuple[str, ...]:
+    return keys.library, str(keys.count), f"FAIL ({'; '.join(keys.differing)})" if keys.differing else "PASS"
 
 
 def _timing_row(timing: Timing) -> tuple[str, ...]:

@@ -19,7 +19,10 @@ def _compile(ctx, headers, env, inputs):
     sources = ctx.actions.declare_directory(stem + ".sources")
 
     args = ctx.actions.args()
-    args.add("--module", ctx.attr.module)
+    if ctx.attr.kernels:
+        args.add_all(["{}={}".format(*item) for item in ctx.attr.kernels.items()], before_each = "--entry")
+    else:
+        args.add("--module", ctx.attr.module)
     args.add("--name", stem)
     args.add("--out", library.dirname)
     args.add("--target", ctx.attr.target)
@@ -75,10 +78,11 @@ def _cuda_kernel_impl(ctx):
 _ATTRS = {
     "archs": attr.string_list(doc = "Compile architectures (CUDA) or the instruction set (CPU)."),
     "fast_math": attr.bool(doc = "CompilerOptions.fast_math."),
+    "kernels": attr.string_dict(doc = "Of a library of several: entry to program, as 'package.module:attribute'."),
     "line_info": attr.bool(doc = "CompilerOptions.line_info."),
     "min_ctas_per_sm": attr.int(doc = "CompilerOptions.min_ctas_per_sm; 0 is None."),
-    "module": attr.string(doc = "The program, as 'package.module:attribute'.", mandatory = True),
-    "optimization_level": attr.int(doc = "CompilerOptions.optimization_level."),
+    "module": attr.string(doc = "Of a library of one: the program, as 'package.module:attribute'."),
+    "optimization_level": attr.int(default = 3, doc = "CompilerOptions.optimization_level."),
     "stages": attr.int(doc = "CompilerOptions.stages; 0 is None."),
     "target": attr.string(doc = "'cuda' or 'cpu'.", values = ["cuda", "cpu"]),
     "tool": attr.label(doc = "The code generator, with the program.", cfg = "exec", executable = True, mandatory = True),
@@ -101,6 +105,25 @@ _cuda_kernel = rule(
     fragments = ["cpp"],
     toolchains = [_CUDA_TOOLCHAIN] + use_cpp_toolchain(),
 )
+
+def _compiled(name, deps, target, **kwargs):
+    """Instantiates the rule of a target with the code generator for the programs in `deps`."""
+    testonly = kwargs.get("testonly", False)
+
+    # One code generator for all kernels of a package that come from the same sources.
+    tool = "kernel_codegen_{}".format(hash(repr((sorted([str(dep) for dep in deps]), testonly))) & 0xffffffff)
+    if not native.existing_rule(tool):
+        py_binary(
+            name = tool,
+            srcs = [_MAIN],
+            main = _MAIN,
+            tags = ["manual"],
+            testonly = testonly,
+            visibility = ["//visibility:private"],
+            deps = [_DRIVER] + deps,
+        )
+    rule_of_target = _cuda_kernel if target == "cuda" else _cpu_kernel
+    rule_of_target(name = name, target = target, tool = ":" + tool, **kwargs)
 
 def tilefoundry_kernel(
         name,
@@ -136,23 +159,10 @@ def tilefoundry_kernel(
       unroll_loops: as CompilerOptions.unroll_loops.
       **kwargs: attributes that every rule has, such as visibility and tags.
     """
-    testonly = kwargs.get("testonly", False)
-
-    # One code generator for all kernels of a package that come from the same sources.
-    tool = "kernel_codegen_{}".format(hash(repr((sorted([str(dep) for dep in deps]), testonly))) & 0xffffffff)
-    if not native.existing_rule(tool):
-        py_binary(
-            name = tool,
-            srcs = [_MAIN],
-            main = _MAIN,
-            tags = ["manual"],
-            testonly = testonly,
-            visibility = ["//visibility:private"],
-            deps = [_DRIVER] + deps,
-        )
-    rule_of_target = _cuda_kernel if target == "cuda" else _cpu_kernel
-    rule_of_target(
-        name = name,
+    _compiled(
+        name,
+        deps,
+        target,
         archs = archs,
         fast_math = fast_math,
         line_info = line_info,
@@ -160,8 +170,25 @@ def tilefoundry_kernel(
         module = module,
         optimization_level = optimization_level,
         stages = stages,
-        target = target,
-        tool = ":" + tool,
         unroll_loops = unroll_loops,
         **kwargs
     )
+
+def tilefoundry_kernel_library(name, kernels, deps = [], target = "cuda", archs = [], **kwargs):
+    """One shared library with many kernels: `name.so`, `name.key`, `name.abi.json` and the generated `name.sources/`.
+
+    Each kernel is a translation unit of its own, whatever its program calls its functions. `tilefoundry.load("name.so",
+    "entry")` gives what `tilefoundry.jit` gives for the program of that entry; a C++ program finds the entries through TVM
+    FFI. `name.key` has a line `<entry> <arch> <key>` for each, with the key under which `jit` caches the program.
+
+    Args:
+      name: name of the target and stem of its outputs.
+      kernels: from entries, which are names of C, to programs, as "package.module:attribute".
+      deps: py_library targets that hold the programs.
+      target: "cuda" or "cpu", as of `tilefoundry_kernel`, for all.
+      archs: as of `tilefoundry_kernel`, for all.
+      **kwargs: the options of `tilefoundry_kernel`, for all; and attributes that every rule has.
+    """
+    if not kernels:
+        fail("tilefoundry_kernel_library '{}' has no kernels".format(name))
+    _compiled(name, deps, target, archs = archs, kernels = kernels, **kwargs)

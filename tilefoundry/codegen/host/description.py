@@ -12,7 +12,7 @@ from tilefoundry.target import CudaTarget, Target
 
 def describe_units(units: Sequence[KernelUnit], target: Target, entry: EntryABI) -> Json:
     """The description that the host entry carries: entry, kernels and target."""
-    launches = tuple(KernelLaunch(u.name, u.grid, u.tiles, u.block, u.shared_bytes) for u in units)
+    launches = tuple(KernelLaunch(u.name, u.grid, u.tiles, u.block, u.shared_bytes, u.grid_barrier) for u in units)
     isa = target.arch if isinstance(target, CudaTarget) else target.isa  # type: ignore[attr-defined]  # a CpuTarget
     return describe_library(entry, launches, target.name, target.canonical_text(), isa)
 

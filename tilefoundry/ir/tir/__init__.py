@@ -10,11 +10,12 @@ from tilefoundry.ir.tir.ops.launch import Launch
 from tilefoundry.ir.tir.ops.memory import AllocTensor, MemorySpan, PtrOf, TensorView, view_as
 from tilefoundry.ir.tir.ops.mma import Mma
 from tilefoundry.ir.tir.ops.norm import RMSNorm
+from tilefoundry.ir.tir.ops.part import CheckWindow, Element, GlobalView, StoreScalar
 from tilefoundry.ir.tir.ops.pipeline import PipeAcquire, PipeCommit, PipeDrain, Pipeline, PipeRelease, PipeWait
 from tilefoundry.ir.tir.ops.program import Index, ProgramDim, ProgramId
 from tilefoundry.ir.tir.ops.reduce import Reduce
 from tilefoundry.ir.tir.ops.sync import Sync
-from tilefoundry.ir.tir.ops.tile import TileLoad, TileStore
+from tilefoundry.ir.tir.ops.tile import TileLoad, TileStore, WholeCopy, WholeFill
 from tilefoundry.ir.tir.prim_func import PrimFunction, hidden_params
 from tilefoundry.ir.tir.stmt import (
     Abort,
@@ -43,6 +44,7 @@ __all__ = [
     "Binding",
     "CacheUpdate",
     "Cast",
+    "CheckWindow",
     "Clamp",
     "Copy",
     "CopyAsync",
@@ -50,11 +52,13 @@ __all__ = [
     "CpAsyncWait",
     "DispatchCall",
     "EffectOp",
+    "Element",
     "Evaluate",
     "Fill",
     "For",
     "Fragment",
     "Gather",
+    "GlobalView",
     "If",
     "Index",
     "IndexUpdate",
@@ -86,6 +90,7 @@ __all__ = [
     "Sequential",
     "ShapeOf",
     "Stmt",
+    "StoreScalar",
     "SymbolRef",
     "SymbolType",
     "Sync",
@@ -96,6 +101,8 @@ __all__ = [
     "ValueOp",
     "Where",
     "While",
+    "WholeCopy",
+    "WholeFill",
     "expressions_of",
     "fold",
     "hidden_params",

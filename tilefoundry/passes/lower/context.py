@@ -24,9 +24,11 @@ from tilefoundry.passes.lower.uses import Uses
 from tilefoundry.passes.lower.values import (
     Chosen,
     Deferred,
+    Join,
     Parts,
     Product,
     Ramp,
+    Reshaped,
     Scalar,
     Uniform,
     Unplaced,
@@ -146,7 +148,7 @@ class Lowering:
                 return f"a value of tf.{op.op_name} that no mesh holds"
             case Parts():
                 return "several values"
-            case Uniform() | Ramp() | Product():
+            case Uniform() | Ramp() | Join() | Reshaped() | Product():
                 return "a value that no mesh holds"
             case Var() if isinstance(value.type, TensorType) and value.type.storage is not None:
                 return f"a value in {value.type.storage}"

@@ -15,7 +15,7 @@ from tilefoundry.ir.core.expr import Call, Constant, Expr, Tuple, Var, replace_m
 from tilefoundry.ir.core.metadata import BindingMetadata, span_of
 from tilefoundry.ir.core.op import Op
 from tilefoundry.ir.hir import Binary, BinaryKind, Cast, Reduce, ReduceKind, Reshape, Unary, UnaryKind, Where
-from tilefoundry.ir.types import DType, ShapeDim, TensorType
+from tilefoundry.ir.types import DType, ShapeDim, StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.registry import lowers
 from tilefoundry.passes.lower.values import Parts, Value
@@ -33,7 +33,9 @@ def expands(op: type[Op]) -> Callable[[Rule], Rule]:
             if isinstance(expanded, Tuple):
                 return Parts(tuple(ctx.lower(e) for e in expanded.elements if isinstance(e, Expr)))
             value = ctx.lower(expanded)
-            if isinstance(value, Var) and value.type != call.type:  # the same part, with strides that the author gave
+            if not isinstance(value, Var) or tensor_type(value).storage is not StorageKind.RMEM:
+                return value
+            if value.type != call.type:  # the same part, with strides that the author gave
                 dst = ctx.result(call, value.name)
                 ctx.emit(tir.Copy(), ctx.broadcast(call, value, tensor_type(call)), dst)
                 return dst

@@ -77,11 +77,5 @@ def _output(ctx: Lowering, result: Expr, k: int, count: int) -> Var:
             f"a result lies in global memory, got {type_.storage}",
             remedy="end with tf.reshard(x, <layout>, 'gmem')",
         )
-    if type_.rank == 0:
-        ctx.refuse(
-            result,
-            "a result of rank 0 cannot be compiled",
-            remedy="keep the axes (keepdim=True) and return Tensor[(1, 1), ...]",
-        )
     name = ctx.names.fresh("out" if count == 1 else f"out{k}")
     return Var(name, TensorType(type_.shape, type_.dtype, None, StorageKind.GMEM))

@@ -2,50 +2,119 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeGuard
 
-from tilefoundry.ir.core.expr import Call, Expr, Tuple, Var
+from tilefoundry.ir.core.expr import Call, Constant, Expr, Tuple, Var
 from tilefoundry.ir.core.op import Op
+from tilefoundry.ir.dims import dim_add
 from tilefoundry.ir.dims.format import format_dim
-from tilefoundry.ir.hir import GridRegionExpr, InsertSlice, Reshard, TupleGetItem, Zeros
+from tilefoundry.ir.hir import (
+    Concat,
+    FullLike,
+    GridRegionExpr,
+    InsertSlice,
+    MeshCoordinate,
+    Reshard,
+    Stack,
+    TupleGetItem,
+    Zeros,
+)
+from tilefoundry.ir.hir.common import normalize_axis
 from tilefoundry.ir.hir.shape.insert_slice import update_axes
-from tilefoundry.ir.tir import TileStore
+from tilefoundry.ir.tir import StoreScalar, TileStore
+from tilefoundry.ir.traverse import post_order
 from tilefoundry.ir.types import ShapeDim, StorageKind
 from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.coverage import shared_by_iterations, why_uncovered
 from tilefoundry.passes.lower.registry import writer_for
+from tilefoundry.passes.lower.shape.join import narrowed, write_parts
+from tilefoundry.passes.lower.shape.slice import whole
+from tilefoundry.passes.lower.shape.windows import exact
 from tilefoundry.passes.lower.values import Window
 
 Destinations = dict[int, Var]
+Regions = dict[int, tuple[GridRegionExpr, Destinations]]
 
 
 def store_results(ctx: Lowering, results: tuple[Expr, ...], outputs: tuple[Var, ...]) -> None:
     """Emits what writes each result into its output."""
-    regions: dict[int, tuple[GridRegionExpr, Destinations]] = {}
+    regions: Regions = {}
     for result, output in zip(results, outputs, strict=True):
-        match result:
-            case GridRegionExpr():
-                regions.setdefault(id(result), (result, {}))[1][0] = output
-            case Call(target=TupleGetItem(index), args=(GridRegionExpr() as region,)):
-                regions.setdefault(id(region), (region, {}))[1][index] = output
-            case Call(target=Reshard(), args=(Expr() as source,)) if tensor_type(result).storage is StorageKind.GMEM:
-                _store_whole(ctx, source, output)
-            case Call(target=Op() as op) if (write := writer_for(type(op))) is not None:
-                shape = tensor_type(output).shape
-                write(ctx, result, Window(output, (0,) * len(shape), shape), True)
-            case _:
-                ctx.refuse(
-                    result,
-                    "a result must be a reshard to 'gmem' or a loop that fills tf.zeros(...) by tf.insert_slice",
-                    remedy="end with tf.reshard(x, <layout>, 'gmem')",
-                )
+        _store(ctx, result, output, regions)
     from tilefoundry.passes.lower.loops import lower_loop
 
     for region, destinations in regions.values():
         for k in destinations:
             _check_filled(ctx, region, k)
         lower_loop(ctx, region, destinations)
+
+
+def _store(ctx: Lowering, result: Expr, output: Var, regions: Regions) -> None:
+    shape = tensor_type(output).shape
+    match result:
+        case GridRegionExpr() | Call(target=TupleGetItem(), args=(GridRegionExpr(),)):
+            region, index = _loop_of(result)
+            if index in regions.setdefault(id(region), (region, {}))[1]:
+                ctx.refuse(
+                    result,
+                    "one value that a loop fills is returned twice",
+                    remedy="fill a tf.zeros(...) of its own for each result",
+                )
+            regions[id(region)][1][index] = output
+        case _ if not tensor_type(result).shape:
+            ctx.emit(StoreScalar(), _scalar(ctx, result), output)
+        case Call(target=Concat() | Stack()) if any(map(_is_loop, result.args)):
+            for part, window in _parts_of(result, output):
+                _store(ctx, part, exact(ctx, window), regions)
+        case Call(target=Reshard(), args=(Expr() as source,)) if tensor_type(result).storage is StorageKind.GMEM:
+            _store_whole(ctx, result, source, output)
+        case Call(target=Op() as op) if (write := writer_for(type(op))) is not None:
+            write(ctx, result, Window(output, (0,) * len(shape), shape), True)
+        case Var() | Call(target=Zeros() | FullLike()):
+            _store_whole(ctx, result, result, output)
+        case _:
+            ctx.refuse(
+                result,
+                "a result must be a reshard to 'gmem' or a loop that fills tf.zeros(...) by tf.insert_slice",
+                remedy="end with tf.reshard(x, <layout>, 'gmem')",
+            )
+
+
+def _is_loop(expr: Expr | int) -> bool:
+    """Whether a value is what a loop fills, or is joined of such values."""
+    match expr:
+        case GridRegionExpr() | Call(target=TupleGetItem(), args=(GridRegionExpr(),)):
+            return True
+        case Call(target=Concat() | Stack(), args=args):
+            return any(map(_is_loop, args))
+    return False
+
+
+def _loop_of(result: Expr) -> tuple[GridRegionExpr, int]:
+    if isinstance(result, GridRegionExpr):
+        return result, 0
+    assert isinstance(result, Call) and isinstance(result.target, TupleGetItem)
+    (region,) = result.args
+    assert isinstance(region, GridRegionExpr)
+    return region, result.target.index
+
+
+def _parts_of(joined: Call, output: Var) -> list[tuple[Expr, Window]]:
+    """The parts of a joined result, each with the window of the output that it is."""
+    assert isinstance(joined.target, (Concat, Stack))
+    shape = tensor_type(joined).shape
+    axis = normalize_axis(joined.target.axis, len(shape))
+    stacked = isinstance(joined.target, Stack)
+    found: list[tuple[Expr, Window]] = []
+    start: ShapeDim = 0
+    for part in joined.args:
+        assert isinstance(part, Expr)
+        size = 1 if stacked else tensor_type(part).shape[axis]
+        window = narrowed(Window(output, (0,) * len(shape), shape), axis, start, size)
+        found.append((part, replace(window, drop=(axis,)) if stacked else window))
+        start = dim_add(start, size)
+    return found
 
 
 def store_carry(ctx: Lowering, value: Expr, carried: Var, output: Var) -> None:
@@ -61,7 +130,7 @@ def store_carry(ctx: Lowering, value: Expr, carried: Var, output: Var) -> None:
         if _stays_in_memory(write.update):
             _write_window(ctx, write, output, offsets)
             return
-        ctx.emit(TileStore(_static(ctx, value, write.sizes)), ctx.fragment(write.update), output, offsets)
+        ctx.emit(TileStore(_static(ctx, value, write.sizes)), _held(ctx, write.update), output, offsets)
         return
     if isinstance(write, _Loop):
         store_carry(ctx, write.region.init_args[write.carry], carried, output)
@@ -72,6 +141,14 @@ def store_carry(ctx: Lowering, value: Expr, carried: Var, output: Var) -> None:
         "a global tensor that a loop carries can only be updated by tf.insert_slice",
         remedy=f"write {carried.name} = tf.insert_slice({carried.name}, tile, offsets)",
     )
+
+
+def _held(ctx: Lowering, update: Expr) -> Var:
+    """What a window is written from: a fragment, or a tile of the CTA."""
+    value = ctx.lower(update)
+    if isinstance(value, Var) and tensor_type(value).storage is StorageKind.SMEM:
+        return value
+    return ctx.fragment(update)
 
 
 def _stays_in_memory(update: Expr) -> TypeGuard[Call]:
@@ -107,9 +184,29 @@ def _write_window(ctx: Lowering, write: _Insert, output: Var, offsets: Tuple) ->
     write_value(ctx, write.update, Window(output, tuple(offsets.elements), write.sizes, drop), not spread)
 
 
-def _store_whole(ctx: Lowering, source: Expr, output: Var) -> None:
-    box = _static(ctx, source, tensor_type(output).shape)
-    ctx.emit(TileStore(box), ctx.fragment(source), output, Tuple((0,) * len(box)))
+def _store_whole(ctx: Lowering, result: Expr, source: Expr, output: Var) -> None:
+    shape = tensor_type(output).shape
+    value = whole(ctx, source) or ctx.lower(source)
+    if isinstance(value, Var) and tensor_type(value).shape:
+        box = _static(ctx, source, shape)
+        ctx.emit(TileStore(box), value, output, Tuple((0,) * len(box)))
+    else:
+        write_parts(ctx, result, value, Window(output, (0,) * len(shape), shape), everywhere=True)
+
+
+def _scalar(ctx: Lowering, result: Expr) -> Expr:
+    """A result of rank 0, which must be the same in all instances: one of each CTA writes it."""
+    source = result.args[0] if isinstance(result, Call) and isinstance(result.target, Reshard) else result
+    value = ctx.scalar(source)
+    for part in post_order(source) if isinstance(source, Expr) else ():
+        if isinstance(part, Call) and isinstance(part.target, MeshCoordinate):
+            ctx.refuse(
+                result,
+                f"a result of rank 0 is one number, and this one depends on the coordinate along "
+                f"'{part.target.axis.name}'",
+                remedy="return a tensor that has an element for each coordinate",
+            )
+    return value if isinstance(value, Expr) else Constant(value, tensor_type(result))
 
 
 def _static(ctx: Lowering, at: Expr, shape: tuple[ShapeDim, ...]) -> tuple[int, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tilefoundry.ir.core.expr import Call, Expr
+from tilefoundry.ir.core.op import Op
 from tilefoundry.ir.hir import MatMul, Transpose, WgmmaSm90
 from tilefoundry.ir.traverse import post_order
 from tilefoundry.passes.lower.reach import children_of
@@ -33,6 +34,11 @@ class Uses:
         for node in nodes:
             for child in children_of(node):
                 self._readers.setdefault(id(child), []).append(node)
+
+    def any_reader(self, expr: Expr, ops: tuple[type[Op], ...]) -> bool:
+        """Whether a call of one of these ops reads a value."""
+        readers = self._readers.get(id(expr), [None])
+        return any(isinstance(reader, Call) and isinstance(reader.target, ops) for reader in readers)
 
     def only_products(self, expr: Expr) -> bool:
         """Whether nothing but matrix products reads a value, as it is or transposed."""

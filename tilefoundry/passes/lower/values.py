@@ -1,8 +1,8 @@
 """What an HIR value is while it is lowered.
 
 A value that some instance holds is a TIR ``Var``. The others are descriptions, written into a tensor once a reshard
-says where: a window of a global tensor, one number everywhere, a ramp, a matrix product. A rank-0 scalar stays an
-expression.
+says where: a window of a global tensor, one number everywhere, a ramp, several of these joined, a matrix product. A
+rank-0 scalar stays an expression.
 """
 
 from __future__ import annotations
@@ -48,6 +48,23 @@ class Ramp:
     def along(self, axis: int) -> Ramp:
         """The same ramp along another axis."""
         return replace(self, axis=axis)
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Values one after the other along ``axis``; a scalar is a part of extent 1."""
+
+    axis: int
+    parts: tuple[Value, ...]
+    sizes: tuple[ShapeDim, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reshaped:
+    """A value of the extents ``shape`` under others."""
+
+    value: Value
+    shape: tuple[ShapeDim, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,5 +114,5 @@ class Parts:
     values: tuple[Value, ...]
 
 
-Unplaced = Uniform | Ramp | Product
+Unplaced = Uniform | Ramp | Join | Reshaped | Product
 Value = Window | Chosen | Deferred | Unplaced | Parts | Var | Expr

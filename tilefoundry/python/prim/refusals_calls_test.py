@@ -21,6 +21,14 @@ COUNTER = ('n = T.alloc_tensor(Tensor[(), "i32", "rmem"])', "T.fill(n, 0)")
 # name: (program, words)
 REFUSED: dict[str, tuple[str, tuple[str, ...]]] = {
     "one operand of ceildiv": (kernel("x = §ceildiv(3)"), ("ceildiv takes two positional arguments", "ceildiv(a, b)")),
+    "three operands of ceildiv": (
+        kernel(*COUNTER, "x = §ceildiv(n, 2, 3)"),
+        ("ceildiv takes two arguments, got 3", "ceildiv(a, b)"),
+    ),
+    "a number as the case of a dispatch": (
+        kernel('T.dispatch("f", N, §(3, dev), args=(a, o), otherwise="none")', head=DEV),
+        ("expected a DimVarRangePat, got 3", "T.dispatch("),
+    ),
     "extents of a launch": (
         kernel("launch(dev, a, o, grid=§('a', 1, 1), block=(1, 1, 1))", head=DEV),
         ("expected extents", "grid"),

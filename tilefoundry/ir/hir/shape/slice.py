@@ -18,7 +18,7 @@ from tilefoundry.ir.hir.derive import known_placement
 from tilefoundry.ir.hir.fresh import fresh_strides
 from tilefoundry.ir.hir.shape.window import check_window, window_boundary, window_sizes, window_starts
 from tilefoundry.ir.shard import Broadcast, ComposedLayout, Layout, ShardLayout, Split, format_int_tuple, group_modes
-from tilefoundry.ir.types import AnyLayout, TensorType
+from tilefoundry.ir.types import INDEX_TYPE, AnyLayout, TensorType
 
 
 @register_op(category="shape")
@@ -95,13 +95,15 @@ class Slice(Op):
         if layout.strides is None or any(isinstance(s, tuple) for s in layout.strides):
             ctx.error(f"cannot take a window of the layout {layout}", "tf.reshard it to a flat layout first")
         steps: tuple[Dim, ...] = layout.strides
-        offset = base
-        for start, step in zip(starts, steps, strict=True):
-            offset = dim_add(offset, dim_mul(start, step))
         plain = Layout(
             tuple(self.sizes[axis] for axis in self.kept),
             tuple(dim_mul(steps[axis], self.strides[axis]) for axis in self.kept),
         )
+        if any(isinstance(start, Expr) and start.type != INDEX_TYPE for start in starts):
+            return plain  # at a scalar that is read when the program runs: from the window's first element on
+        offset = base
+        for start, step in zip(starts, steps, strict=True):
+            offset = dim_add(offset, dim_mul(start, step))
         return plain if offset == 0 else ComposedLayout(None, offset, plain)
 
     def _sharded(self, ctx: TypeContext, t: TensorType, sl: ShardLayout, starts: Sequence[Expr | int]) -> ShardLayout:

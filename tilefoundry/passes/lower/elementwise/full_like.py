@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tilefoundry.ir import tir
 from tilefoundry.ir.core.expr import Call
 from tilefoundry.ir.hir import FullLike
 from tilefoundry.ir.types import StorageKind
 from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.registry import lowers
+from tilefoundry.passes.lower.shape.place import fill, number_of
 from tilefoundry.passes.lower.values import Uniform, Value
 
 
@@ -17,5 +17,5 @@ def lower_full_like(ctx: Lowering, call: Call) -> Value:
     if tensor_type(call).storage is not StorageKind.RMEM:
         return Uniform(call.target.value)
     dst = ctx.result(call, "full")
-    ctx.emit(tir.Fill(call.target.value), dst)
+    fill(ctx, number_of(call.target.value, tensor_type(call).dtype), dst)
     return dst

@@ -19,14 +19,14 @@ from tilefoundry.passes.modes import crosses_warps, uncombinable
 def lower_reduce(ctx: Lowering, call: Call) -> Value:
     op = call.target
     assert isinstance(op, Reduce)
-    if not op.keepdim and tensor_type(call).shape:  # the effect keeps the axes; without them it is a view
-        kept = Call(Reduce(op.axes, True, op.kind), call.args, metadata=call.metadata)
-        return ctx.view(ctx.fragment(kept), tensor_type(call))
+    if not op.keepdim:  # the effect keeps the axes; without them it is a view, and without any a scalar
+        kept = ctx.fragment(Call(Reduce(op.axes, True, op.kind), call.args, metadata=call.metadata))
+        if tensor_type(call).shape:
+            return ctx.view(kept, tensor_type(call))
+        return ctx.bind("element", tir.Element(), (kept,), TensorType.umat_scalar(tensor_type(call).dtype))
     src = ctx.fragment(call.args[0], call)  # type: ignore[arg-type]  # a tensor: not an int
     src_type = tensor_type(src)
     axes = normalize_axes(op.axes, len(src_type.shape))
-    if len(tensor_type(call).shape) == 0:
-        ctx.refuse(call, "a reduction to rank 0 cannot be compiled", remedy="keep the axes: keepdim=True")
     if (problem := uncombinable(src_type, axes)) is not None:
         ctx.refuse(call, problem[0], remedy=problem[1])
     dst = ctx.result(call, op.kind.name.lower())

@@ -169,6 +169,8 @@ def _shifted(ctx: Lowering, at: Expr, part: Value, axis: int, by: ShapeDim, exte
             return part
         case Ramp():
             return replace(part, start=_moved(part.start, by, part.step)) if part.axis == axis else part
+        case Join() if part.axis != axis:
+            return replace(part, parts=tuple(_shifted(ctx, at, p, axis, by, extent) for p in part.parts))
         case Window():
             t = part.kept[axis]
             starts: tuple[Scalar, ...] = tuple(dim_sub(s, by) if k == t else s for k, s in enumerate(part.starts))

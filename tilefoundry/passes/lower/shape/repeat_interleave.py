@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tilefoundry.ir import tir
 from tilefoundry.ir.core.expr import Call, Expr, Var
+from tilefoundry.ir.dims import dim_mul
 from tilefoundry.ir.hir import Expand, RepeatInterleave, Reshape, Unsqueeze
 from tilefoundry.ir.hir.common import normalize_axis
 from tilefoundry.ir.shard import Layout
@@ -48,6 +49,6 @@ def _seen(ctx: Lowering, tile: Var, axis: int, repeats: int, *, source: bool = F
     shape, strides = list(type_.shape), list(type_.layout.strides)
     extent, step = shape[axis], strides[axis]
     assert isinstance(extent, int)  # tiles are static
-    shape[axis : axis + 1] = [extent if source else extent // repeats, repeats]
-    strides[axis : axis + 1] = [step, 0] if source else [step * repeats, step]
+    shape[axis : axis + 1] = [extent, 1] if source else [extent // repeats, repeats]
+    strides[axis : axis + 1] = [step, 0] if source else [dim_mul(step, repeats), step]
     return ctx.view(tile, TensorType(tuple(shape), type_.dtype, Layout(tuple(shape), tuple(strides)), type_.storage))

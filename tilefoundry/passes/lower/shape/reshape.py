@@ -1,23 +1,25 @@
-"""Reshape: a view of a fragment or a shared tile; of a value that no mesh holds yet, axes of extent 1 come and go."""
+"""Reshape: a view of a fragment or a shared tile; a value that lies nowhere yet is placed under its former extents."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from tilefoundry.ir.core.expr import Call, Var
+from tilefoundry.ir.core.expr import Call, Expr, Var
 from tilefoundry.ir.dims import dim_equal
 from tilefoundry.ir.hir import Reshape
 from tilefoundry.ir.types import ShapeDim, StorageKind
 from tilefoundry.passes.lower.context import Lowering, tensor_type
-from tilefoundry.passes.lower.registry import lowers
-from tilefoundry.passes.lower.values import Ramp, Uniform, Value, Window
+from tilefoundry.passes.lower.registry import lowers, writes
+from tilefoundry.passes.lower.shape.join import write_parts
+from tilefoundry.passes.lower.shape.slice import whole
+from tilefoundry.passes.lower.shape.windows import repeated
+from tilefoundry.passes.lower.values import Join, Product, Ramp, Reshaped, Uniform, Value, Window
 
 
 @lowers(Reshape)
 def lower_reshape(ctx: Lowering, call: Call) -> Value:
     (x,) = call.args
-    value = ctx.lower(x)  # type: ignore[arg-type]  # a tensor: not an int
-    shape = tensor_type(call).shape
+    assert isinstance(x, Expr)
+    value = whole(ctx, x) or ctx.lower(x)
+    shape, own = tensor_type(call).shape, tensor_type(x).shape
     match value:
         case Uniform():
             return value
@@ -25,27 +27,42 @@ def lower_reshape(ctx: Lowering, call: Call) -> Value:
             long_axes = [axis for axis, extent in enumerate(shape) if extent != 1]
             if len(long_axes) <= 1:
                 return value.along(long_axes[0] if long_axes else 0)
+            return Reshaped(value, own)
         case Window():
-            if (drop := _dropped(value, shape)) is not None:
-                return replace(value, drop=drop)
+            if own == shape:
+                return value
+            axes = _axes_of(own, shape)
+            return Reshaped(value, own) if axes is None else repeated(ctx, value, shape, axes)
+        case Reshaped(inner, former):
+            return Reshaped(inner, former)
+        case Join():
+            return value if own == shape else Reshaped(value, own)
         case Var() if tensor_type(value).storage in (StorageKind.RMEM, StorageKind.SMEM):
             return ctx.view(value, tensor_type(Call(call.target, (value,), metadata=call.metadata)))
+        case Expr() if not own:
+            return Reshaped(Join(0, (value,), (1,)), (1,)) if shape else value
+    held = "its product" if isinstance(value, Product) else ctx.describe(value)
     ctx.refuse(
         call,
-        f"cannot compile the reshape of {ctx.describe(value)} to {shape}",
-        remedy="reshape before tf.reshard, and change nothing but axes of extent 1",
+        f"cannot compile the reshape of {held} to {shape}",
+        remedy="place it first: tf.reshard(x, <layout over the thread mesh>, 'rmem')",
     )
 
 
-def _dropped(window: Window, shape: tuple[ShapeDim, ...]) -> tuple[int, ...] | None:
-    """The axes that a window lacks under a shape that leaves out some of extent 1; None where it asks for more."""
-    left = list(shape)
-    drop = list(window.drop)
-    for axis in window.kept:
-        if left and dim_equal(left[0], window.sizes[axis]):
-            left.pop(0)
-        elif window.sizes[axis] == 1:
-            drop.append(axis)
+@writes(Reshape)
+def write_reshape(ctx: Lowering, call: Call, out: Window, everywhere: bool) -> None:
+    write_parts(ctx, call, ctx.lower(call), out, everywhere)
+
+
+def _axes_of(own: tuple[ShapeDim, ...], shape: tuple[ShapeDim, ...]) -> tuple[int | None, ...] | None:
+    """For each new axis the former one, None for one of extent 1 that comes; None where more than such axes change."""
+    source: list[int | None] = []
+    left = [axis for axis, extent in enumerate(own) if extent != 1]
+    for extent in shape:
+        if extent == 1:
+            source.append(None)
+        elif left and dim_equal(own[left[0]], extent):
+            source.append(left.pop(0))
         else:
             return None
-    return None if left else tuple(sorted(drop))
+    return None if left else tuple(source)

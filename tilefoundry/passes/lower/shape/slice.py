@@ -1,58 +1,128 @@
-"""Slice of a global tensor: a window."""
+"""Slice: a window of a global tensor or of a shared tile; of registers, at places that are known.
+
+A start that may leave the tensor when the kernel runs (a parameter, an element that was read) is checked there: the
+launch is stopped, as the evaluator stops. Windows by the variable of `for i in tile(...)` read zero beyond the extent.
+"""
 
 from __future__ import annotations
 
-from tilefoundry.ir.core.expr import Call, Expr, Tuple, Var
-from tilefoundry.ir.dims import dim_add, dim_atoms, dim_sub, substitute_dim
+from tilefoundry.ir import tir
+from tilefoundry.ir.core.expr import Call, Constant, Expr, Tuple, Var
+from tilefoundry.ir.dims import (
+    INDEX_TYPE,
+    DimVar,
+    ceildiv,
+    dim_add,
+    dim_atoms,
+    dim_min,
+    dim_mul,
+    dim_sub,
+    is_dim_expr,
+    substitute_dim,
+)
 from tilefoundry.ir.dims.format import format_dim
-from tilefoundry.ir.hir import GridRegionExpr, Slice
-from tilefoundry.ir.types import ShapeDim, StorageKind
+from tilefoundry.ir.hir import GridRegionExpr, MatMul, Slice, Transpose
+from tilefoundry.ir.shard import Layout, MeshAxis
+from tilefoundry.ir.traverse import post_order
+from tilefoundry.ir.types import ShapeDim, StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.deferred import sliced
-from tilefoundry.passes.lower.registry import lowers
+from tilefoundry.passes.lower.registry import lowers, writes
 from tilefoundry.passes.lower.shard.mesh_coordinate import coordinates_in, is_of_one_cta
-from tilefoundry.passes.lower.values import Deferred, Value, Window
+from tilefoundry.passes.lower.values import Deferred, Join, Ramp, Scalar, Uniform, Value, Window
+from tilefoundry.passes.sizes import known_multiple
 
 
 @lowers(Slice)
 def lower_slice(ctx: Lowering, call: Call) -> Value:
     op = call.target
     assert isinstance(op, Slice)
-    x, starts = call.args
-    assert isinstance(x, Expr) and isinstance(starts, Tuple)
-    window = whole(ctx, x)
-    if isinstance(value := ctx.lower(x), Deferred):
-        return sliced(ctx, call, value, [ctx.scalar(start) for start in starts.elements])
-    if window is None:
-        ctx.refuse(
-            call,
-            f"cannot compile a slice of {ctx.describe(ctx.lower(x))}",
-            remedy="slice the global tensor and reshard the window",
-        )
-    if any(step != 1 for step in op.strides):
-        ctx.refuse(call, f"a window has unit steps, got {op.strides}", remedy="gather the elements with a loop")
-    new_starts, sizes, drop = list(window.starts), list(window.sizes), list(window.drop)
-    for axis, start, size, k in zip(window.kept, starts.elements, op.sizes, range(len(op.sizes)), strict=True):
-        for coordinate in coordinates_in(start):
-            if not is_of_one_cta(coordinate):
-                ctx.refuse(
-                    call,
-                    f"the window starts at the coordinate along '{coordinate.name}': each thread would take its own",
-                    remedy="split the axis over the threads: tf.reshard(x, <extent @ mesh.axis>, 'rmem')",
-                )
-        if op.boundary[k] == "error" and not stays_inside(ctx, start, size, window.sizes[axis]):
-            # a load has one rule for what lies beyond the extent (zero), which is not what this slice asks for
+    x, begin = call.args
+    assert isinstance(x, Expr) and isinstance(begin, Tuple)
+    value = whole(ctx, x) or ctx.lower(x)
+    extents = tuple(value.sizes[t] for t in value.kept) if isinstance(value, Window) else tensor_type(x).shape
+    starts = [_start(ctx, call, k, start, extents[k]) for k, start in enumerate(begin.elements)]
+    match value:
+        case Window():
+            return _of_window(ctx, call, value, starts)
+        case Var() if tensor_type(value).storage is StorageKind.SMEM:
+            return _of_tile(ctx, call, value, starts)
+        case Var() if tensor_type(value).storage is StorageKind.RMEM:
+            return _of_fragment(ctx, call, value, starts)
+        case Uniform(number):
+            return value if tensor_type(call).shape else Constant(number, tensor_type(call))
+        case Ramp(axis, start, step):
+            first = dim_add(start, dim_mul(step, starts[axis]))
+            left = [k for k in range(len(op.sizes)) if k not in op.drop]
+            if axis in left:
+                return Ramp(left.index(axis), first, step * op.strides[axis])
+            return Ramp(0, first, 0) if left else _index(ctx, first)
+        case Join():
+            return _of_join(ctx, call, value, starts)
+        case Deferred():
+            return sliced(ctx, call, value, starts)
+    ctx.refuse(
+        call,
+        f"cannot compile a slice of {ctx.describe(value)}",
+        remedy="slice the global tensor and reshard the window",
+    )
+
+
+@writes(Slice)
+def write_slice(ctx: Lowering, call: Call, out: Window, everywhere: bool) -> None:
+    from tilefoundry.passes.lower.shape.join import write_parts
+
+    write_parts(ctx, call, ctx.lower(call), out, everywhere)
+
+
+# ---- where a window starts ----------------------------------------------------------------------------------------
+
+
+def _start(ctx: Lowering, call: Call, k: int, start: Expr | int, extent: ShapeDim) -> Scalar:
+    op = call.target
+    assert isinstance(op, Slice)
+    for coordinate in _coordinates(start):
+        if not is_of_one_cta(coordinate):
             ctx.refuse(
                 call,
-                f"cannot prove that the window of {size} at {format_dim(start)} stays inside axis {k} of extent "
-                f"{format_dim(window.sizes[axis])}",
-                remedy="index by the variable of `for i in tile(extent, step)`, whose window reads zero beyond it",
+                f"the window starts at the coordinate along '{coordinate.name}': each thread would take its own",
+                remedy="split the axis over the threads: tf.reshard(x, <extent @ mesh.axis>, 'rmem')",
             )
-        new_starts[axis] = dim_add(new_starts[axis], ctx.scalar(start))
-        sizes[axis] = size
-        if k in op.drop:
-            drop.append(axis)
-    return Window(window.tensor, tuple(new_starts), tuple(sizes), tuple(sorted(drop)))
+    size = dim_add(dim_mul(dim_sub(op.sizes[k], 1), op.strides[k]), 1) if op.sizes[k] != 0 else 0
+    is_dim = isinstance(start, int) or start.type == INDEX_TYPE  # others are read when the kernel runs
+    if op.boundary[k] != "error" or (is_dim and stays_inside(ctx, start, size, extent)):
+        value = ctx.scalar(start)
+        return value if isinstance(value, int) or is_dim_expr(value) or _is_index(value) else _index(ctx, value)
+    if is_dim and not _is_run_time(ctx, start):
+        # a load has one rule for what lies beyond the extent (zero), which is not what this slice asks for
+        ctx.refuse(
+            call,
+            f"cannot prove that the window of {size} at {format_dim(start)} stays inside axis {k} of extent "
+            f"{format_dim(extent)}",
+            remedy="index by the variable of `for i in tile(extent, step)`, whose window reads zero beyond it",
+        )
+    return ctx.bind("start", tir.CheckWindow(k), (ctx.scalar(start), size, extent), INDEX_TYPE)
+
+
+def _index(ctx: Lowering, value: Scalar) -> Expr:
+    return ctx.bind("start", tir.Index(), (value,), INDEX_TYPE)
+
+
+def _is_index(value: Scalar) -> bool:
+    return isinstance(value, Var) and value.type == INDEX_TYPE
+
+
+def _coordinates(start: Expr | int) -> tuple[MeshAxis, ...]:
+    """The mesh axes on whose coordinates a start depends."""
+    parts = post_order(start) if isinstance(start, Expr) else ()
+    return tuple(axis for part in parts for axis in coordinates_in(part))
+
+
+def _is_run_time(ctx: Lowering, start: Expr | int) -> bool:
+    """Whether only the launch tells: no loop variables and no coordinates are in a start, or a scalar is as well."""
+    atoms = dim_atoms(start) if isinstance(start, Expr) else ()
+    walks = [id(atom) in ctx.loops or bool(coordinates_in(atom)) for atom in atoms]
+    return not any(walks) or any(not (w or isinstance(a, DimVar)) for w, a in zip(walks, atoms, strict=True))
 
 
 def stays_inside(ctx: Lowering, start: Expr | int, size: ShapeDim, extent: ShapeDim) -> bool:
@@ -84,6 +154,9 @@ def _last(loop: GridRegionExpr) -> ShapeDim:
     return dim_sub(loop.extent, 1)
 
 
+# ---- what is sliced -----------------------------------------------------------------------------------------------
+
+
 def whole(ctx: Lowering, expr: Expr) -> Window | None:
     """``expr`` as a window of a global tensor, or None where it is something else."""
     value = ctx.lower(expr)
@@ -91,5 +164,112 @@ def whole(ctx: Lowering, expr: Expr) -> Window | None:
         return value
     if isinstance(value, Var) and tensor_type(value).storage is StorageKind.GMEM:
         shape = tensor_type(value).shape
-        return Window(value, (0,) * len(shape), shape)
+        return Window(value, (0,) * len(shape), shape) if shape else None
     return None
+
+
+def _of_window(ctx: Lowering, call: Call, window: Window, starts: list[Scalar]) -> Value:
+    op = call.target
+    assert isinstance(op, Slice)
+    if any(step != 1 for step in op.strides):
+        window = _strided(ctx, window, starts, op)
+        starts = [0 if step != 1 else start for start, step in zip(starts, op.strides, strict=True)]
+    new_starts, sizes, drop = list(window.starts), list(window.sizes), list(window.drop)
+    for k, (axis, start) in enumerate(zip(window.kept, starts, strict=True)):
+        new_starts[axis] = dim_add(new_starts[axis], start)
+        sizes[axis] = op.sizes[k]
+        if k in op.drop:
+            drop.append(axis)
+    if not tensor_type(call).shape:
+        return ctx.bind("element", tir.Element(), (window.tensor, *new_starts), _scalar_type(call))
+    return Window(window.tensor, tuple(new_starts), tuple(sizes), tuple(sorted(drop)))
+
+
+def _strided(ctx: Lowering, window: Window, starts: list[Scalar], op: Slice) -> Window:
+    """The window over a view of its tensor that has every n-th element from the start on."""
+    from tilefoundry.passes.lower.shape.windows import global_view
+
+    extents = tensor_type(window.tensor).shape
+    steps, sizes, begin = [1] * len(extents), list(extents), list(window.starts)
+    firsts: list[Scalar] = [0] * len(extents)
+    kept_sizes = list(window.sizes)
+    for k, axis in enumerate(window.kept):
+        if op.strides[k] != 1:
+            steps[axis] = op.strides[k]
+            firsts[axis] = dim_add(window.starts[axis], starts[k])
+            there = ceildiv(dim_sub(extents[axis], firsts[axis]), steps[axis])
+            sizes[axis] = there if there == op.sizes[k] else dim_min(op.sizes[k], there)
+            begin[axis], kept_sizes[axis] = 0, op.sizes[k]
+    tensor = global_view(ctx, window.tensor, tuple(range(len(extents))), sizes, steps, firsts)
+    return Window(tensor, tuple(begin), tuple(kept_sizes), window.drop)
+
+
+def _of_tile(ctx: Lowering, call: Call, tile: Var, starts: list[Scalar]) -> Value:
+    """A view of a shared tile; a matrix operand that does not start at a multiple of 16 bytes gets its own tile."""
+    from tilefoundry.passes.lower.shape.windows import fresh_type, part
+
+    op = call.target
+    assert isinstance(op, Slice)
+    if not tensor_type(call).shape:
+        ctx.refuse(
+            call,
+            "one element of a shared tile is no scalar that the kernel can read",
+            remedy="take a slice that keeps an axis, or the element of a global tensor",
+        )
+    view = part(ctx, call, tile, starts, op.sizes, op.strides, op.drop)
+    layout, dtype = tensor_type(tile).layout, tensor_type(tile).dtype
+    assert isinstance(layout, Layout) and layout.strides is not None
+    offset: ShapeDim = 0
+    for start, stride in zip(starts, layout.strides, strict=True):
+        offset = dim_add(offset, dim_mul(start, stride))
+    aligned = known_multiple(dim_mul(offset, dtype.storage_bits // 8)) == 16
+    if aligned or not ctx.uses.any_reader(call, (MatMul, Transpose)):
+        return view
+    dst = ctx.alloc(f"{tile.name}_tile", fresh_type(tensor_type(view)))
+    ctx.emit(tir.WholeCopy(), view, dst)
+    return dst
+
+
+def _of_fragment(ctx: Lowering, call: Call, fragment: Var, starts: list[Scalar]) -> Value:
+    from tilefoundry.passes.lower.shape.place import write
+    from tilefoundry.passes.lower.shape.windows import part
+
+    op = call.target
+    assert isinstance(op, Slice)
+    if not all(isinstance(start, int) for start in starts):
+        ctx.refuse(
+            call,
+            f"registers are indexed by numbers that are known when the program is compiled, got "
+            f"({', '.join(map(format_dim, starts))})",
+            remedy="stage the value in shared memory: tf.reshard(x, <shape of the tile>, 'smem')",
+        )
+    if not tensor_type(call).shape:
+        one = part(ctx, call, fragment, starts, op.sizes, op.strides)
+        return ctx.bind("element", tir.Element(), (one,), _scalar_type(call))
+    dst = ctx.result(call, "slice")
+    if 0 not in op.sizes:
+        write(ctx, call, part(ctx, call, fragment, starts, op.sizes, op.strides, op.drop), dst)
+    return dst
+
+
+def _of_join(ctx: Lowering, call: Call, value: Join, starts: list[Scalar]) -> Value:
+    """One element along the joined axis, which is a part of extent 1: of an extent of `tf.shape_of`, or a stack."""
+    op = call.target
+    assert isinstance(op, Slice)
+    at, start = 0, starts[value.axis]
+    if len(op.sizes) == 1 and op.drop and isinstance(start, int):
+        for part, size in zip(value.parts, value.sizes, strict=True):
+            if at == start and size == 1 and isinstance(part, Expr):
+                return part
+            if not isinstance(size, int):
+                break
+            at += size
+    ctx.refuse(
+        call,
+        "a slice of joined values cannot be compiled",
+        remedy="slice the values before they are joined, or place the joined value first: tf.reshard(x, ..., 'rmem')",
+    )
+
+
+def _scalar_type(call: Call) -> TensorType:
+    return TensorType.umat_scalar(tensor_type(call).dtype)

@@ -6,9 +6,8 @@ from dataclasses import replace
 from typing import NoReturn
 
 from tilefoundry.ir import tir
-from tilefoundry.ir.core.expr import Call, Expr, Tuple, Var
+from tilefoundry.ir.core.expr import Call, Expr, Var
 from tilefoundry.ir.core.metadata import binding_name
-from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.hir import Reshard
 from tilefoundry.ir.shard import (
     ComposedLayout,
@@ -25,8 +24,9 @@ from tilefoundry.passes.lower.deferred import place
 from tilefoundry.passes.lower.index.reads import load_chosen, write_chosen
 from tilefoundry.passes.lower.index.windows import of_tile
 from tilefoundry.passes.lower.registry import lowers
+from tilefoundry.passes.lower.shape.place import write
 from tilefoundry.passes.lower.shape.slice import whole
-from tilefoundry.passes.lower.values import Chosen, Deferred, Product, Ramp, Uniform, Value, Window
+from tilefoundry.passes.lower.values import Chosen, Deferred, Join, Product, Reshaped, Uniform, Value, Window
 from tilefoundry.passes.modes import fragment_view_type, held
 from tilefoundry.passes.operands import is_left_operand, on_tensor_cores, operand_tile, transposed
 
@@ -36,6 +36,8 @@ def lower_reshard(ctx: Lowering, call: Call) -> Value:
     (source,) = call.args
     assert isinstance(source, Expr)
     to = tensor_type(call)
+    if not to.shape:
+        return ctx.lower(source)  # a scalar, which each instance knows, wherever it is said to lie
     value = whole(ctx, source) or ctx.lower(source)
     if to.storage is StorageKind.RMEM and isinstance(to.layout, ShardLayout):
         return _to_registers(ctx, call, source, value, to)
@@ -62,25 +64,12 @@ def _to_registers(ctx: Lowering, call: Call, source: Expr, value: Value, to: Ten
         return place(ctx, call, value, to)
     dst = ctx.result(call, "fragment")
     match value:
-        case Uniform(number):
-            ctx.emit(tir.Fill(number), dst)
-        case Ramp(axis, start, step):
-            ctx.emit(tir.Iota(axis, step), start, dst)
         case Product(lhs, rhs):
             _multiply(ctx, lhs, rhs, dst)
-        case Window():
-            _load(ctx, source, value, dst)
         case Chosen():
             load_chosen(ctx, call, value, dst)
-        case Var() if tensor_type(value).storage is StorageKind.SMEM:
-            view_type = fragment_view_type(tensor_type(value), to)
-            if view_type is None:
-                _refuse_pair(ctx, call, tensor_type(value), to)
-            ctx.emit(tir.Copy(), ctx.view(value, view_type), dst)
-        case Var():
-            _refuse_pair(ctx, call, tensor_type(value), to)
         case _:
-            ctx.refuse(call, f"cannot place {ctx.describe(value)}", remedy="make it a tensor first: tf.full_like(...)")
+            write(ctx, call, value, dst)
     return dst
 
 
@@ -108,7 +97,7 @@ def _to_shared(ctx: Lowering, call: Call, source: Expr, value: Value, to: Tensor
     match value:
         case Window():
             dst = ctx.alloc(_hint(call), _operand_form(ctx, call, to, tile_type) or tile_type)
-            _load(ctx, source, value, dst)
+            write(ctx, call, value, dst)
             return dst
         case Chosen():
             dst = ctx.alloc(_hint(call), tile_type)
@@ -124,8 +113,16 @@ def _to_shared(ctx: Lowering, call: Call, source: Expr, value: Value, to: Tensor
             dst = ctx.alloc(_hint(call), tile_type)
             ctx.emit(tir.Copy(), value, ctx.view(dst, view_type))
             return dst
-        case Var():
+        case Var() if tensor_type(value).shape:
             return value
+        case Uniform() | Join() | Expr():
+            dst = ctx.alloc(_hint(call), tile_type)
+            write(ctx, call, value, dst)
+            return dst
+        case Reshaped():
+            dst = ctx.alloc(_hint(call), to)  # rows without padding: other extents step through them too
+            write(ctx, call, value, dst)
+            return dst
     ctx.refuse(
         call,
         f"cannot stage {ctx.describe(value)} in shared memory",
@@ -188,17 +185,6 @@ def padded(type_: TensorType, row_padding_bytes: int = 16) -> TensorType:
         if position == 0 and len(type_.shape) > 1:
             step = -(-step // per_chunk) * per_chunk + per_chunk
     return TensorType(type_.shape, type_.dtype, Layout(type_.shape, tuple(reversed(strides))), type_.storage)
-
-
-def _load(ctx: Lowering, source: Expr, window: Window, dst: Var) -> None:
-    if not all(isinstance(size, int) for size in window.sizes):
-        ctx.refuse(
-            source,
-            f"a tile has static extents, got ({', '.join(map(format_dim, window.sizes))}) of '{window.tensor.name}'",
-            remedy="walk the symbolic axis with `for i in tile(extent, step)` and index by i",
-        )
-    box = tuple(size for size in window.sizes if isinstance(size, int))
-    ctx.emit(tir.TileLoad(box), window.tensor, Tuple(window.starts), dst)
 
 
 def _hint(call: Call) -> str:

@@ -63,6 +63,18 @@ TILEFOUNDRY_DEVICE auto all_of(Tensor const& tensor, Extents const& extents, cut
   return tilefoundry::make_window<Axes<A...>>(tensor, cute::make_coord((A - A)...), extents);
 }
 
+/// Elements at a coordinate, which counts for nothing along axes where a shared source has one element.
+template <int N, class Src, class In, class At, int... A>
+TILEFOUNDRY_DEVICE auto load_repeating(In const& in, At const& at, cute::seq<A...>) {
+  if constexpr (is_shard_tensor<Src>::value) {
+    using Logical = typename Src::global_layout_type;
+    int64_t const there[] = {(decltype(cute::size<A>(Logical{}))::value == 1 ? 0 : at[A])...};
+    return in.template load<N>(there);
+  } else {
+    return in.template load<N>(at);
+  }
+}
+
 }  // namespace detail
 
 /// Elements of a global tensor as a tensor of its own.
@@ -102,8 +114,8 @@ TILEFOUNDRY_HOST_DEVICE constexpr auto registers_from(ShardTensor<E, GL, SL>& fr
 
 namespace ops {
 
-/// All elements of a shared tile or a global tensor to another of the same extents, by all instances
-/// together.
+/// All elements of a shared tile or a global tensor to another of the same extents, by the instances that
+/// share it. Along an axis of extent 1 of a shared source its elements repeat.
 template <class Src, class Dst, class Extents>
 TILEFOUNDRY_DEVICE void whole_copy(Src const& src, Dst const& dst, Extents const& extents, Share share) {
   TILEFOUNDRY_OP("whole_copy");
@@ -111,7 +123,10 @@ TILEFOUNDRY_DEVICE void whole_copy(Src const& src, Dst const& dst, Extents const
   auto const in = detail::all_of(src, extents, axes);
   auto const out = detail::all_of(dst, extents, axes);
   detail::for_each_wide_pack(
-      out, share, [&](auto n, auto const& at) { out.store(at, in.template load<decltype(n)::value>(at)); },
+      out, share,
+      [&](auto n, auto const& at) {
+        out.store(at, detail::load_repeating<decltype(n)::value, Src>(in, at, axes));
+      },
       in);
 }
 

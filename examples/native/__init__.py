@@ -1,0 +1,1 @@
+"""Kernels in a C++ program."""
