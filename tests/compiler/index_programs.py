@@ -222,3 +222,50 @@ class HeldCache:
                 tf.reshard(b, (2, 9, 4 @ t.h, 8 @ t.d), "gmem"),
                 tf.reshard(tf.reshard(c, (2, 9, 4 @ t.h, 8 @ t.d), "rmem"), (2, 9, 4 @ t.h, 8 @ t.d), "gmem"),
             )
+
+
+@module(entry="spread", target=TARGET, topologies=(Topology("cta", 4), Topology("thread", 32)))
+class Spread:
+    """Rows over CTAs and threads, columns read at indices and sorted: each CTA stages its own rows."""
+
+    @func
+    def spread(
+        x: Tensor[(32, 40), "f16"], at: Tensor[(40,), "i32"]
+    ) -> tuple[Tensor[(32, 40), "f16"], Tensor[(32, 33), "f16"], Tensor[(32, 33), "i64"]]:
+        with Mesh(("cta", "thread"), (4, 8, 4), ("c", "r", "l")) as m:
+            a = tf.reshard(x, (4 @ m.c, 8 @ m.r, 40), "rmem")
+            y = tf.index_select(a, tf.reshard(at, (4 @ m.l, 10), "rmem"), dim=1)
+            values, places = tf.topk(a, 33)
+            return (
+                tf.reshard(y, (4 @ m.c, 8 @ m.r, 4 @ m.l, 10), "gmem"),
+                tf.reshard(values, (4 @ m.c, 8 @ m.r, 33), "gmem"),
+                tf.reshard(places, (4 @ m.c, 8 @ m.r, 33), "gmem"),
+            )
+
+
+def ordered(rows: int, columns: int, dtype: str) -> Module:
+    """Long axes in order, and their running sums, along both axes of a tile."""
+    R, C, DT = rows, columns, dtype
+
+    @module(entry="ordered", target=TARGET, topologies=(Topology("cta", 1), Topology("thread", 32)))
+    class Ordered:
+        @func
+        def ordered(
+            x: Tensor[(R, C), DT],
+        ) -> tuple[
+            Tensor[(R, C), DT], Tensor[(R, C), "i64"], Tensor[(2, C), DT], Tensor[(2, C), "i64"], Tensor[(R, C), DT]
+        ]:
+            with Mesh(("thread",), (32,), ("t",)) as m:
+                long = tf.reshard(x, (32 @ m.t, R // 32, C), "rmem")
+                tall = tf.reshard(x, (R, 32 @ m.t, C // 32), "rmem")
+                order, order_at = tf.sort(long, descending=True)
+                least, least_at = tf.topk(tall, 2, axis=0, largest=False)
+                return (
+                    tf.reshard(order, (32 @ m.t, R // 32, C), "gmem"),
+                    tf.reshard(order_at, (32 @ m.t, R // 32, C), "gmem"),
+                    tf.reshard(least, (2, 32 @ m.t, C // 32), "gmem"),
+                    tf.reshard(least_at, (2, 32 @ m.t, C // 32), "gmem"),
+                    tf.reshard(tf.cumsum(tall, axis=0), (R, 32 @ m.t, C // 32), "gmem"),
+                )
+
+    return Ordered

@@ -17,6 +17,7 @@ from tilefoundry.codegen.index_text import (
     row_update_text,
 )
 from tilefoundry.codegen.op_tags import BINARY, REDUCE, UNARY
+from tilefoundry.codegen.order_text import scan_text, topk_text
 from tilefoundry.codegen.parts import shape_text
 from tilefoundry.codegen.register_scalars import assignment_text, is_register_scalar
 from tilefoundry.codegen.scalars import literal_text
@@ -187,11 +188,13 @@ _EMITTERS: dict[type[tir.EffectOp], Callable[..., str]] = {
     tir.PositionUpdate: position_update_text,
     tir.ReLU: _relu,
     tir.Reduce: _reduce,
+    tir.Scan: scan_text,
     tir.StoreScalar: _store_scalar,
     tir.RowUpdate: row_update_text,
     tir.Sync: _sync,
     tir.TileLoad: _tile_load,
     tir.TileStore: _tile_store,
+    tir.TopK: topk_text,
     tir.Unary: _unary,
     tir.Where: _where,
     tir.WholeCopy: _whole_copy,

@@ -17,15 +17,15 @@ Args = tuple[Expr, ...]
 
 def gather_text(body: Body, op: tir.Gather, args: Args) -> str:
     """``ops::gather(src, index, dst, axis[, share])``."""
-    operands = _operands(body, op, args)
+    operands = windows_text(body, op, args)
     if op.kept[2]:
-        operands.append(_share(op))
+        operands.append(share_text(op))
     return f"ops::gather({', '.join([*operands[:3], _axis(op.axis), *operands[3:]])});"
 
 
 def index_update_text(body: Body, op: tir.IndexUpdate, args: Args) -> str:
     """``ops::index_add(dst, index, src, out, axis, share)``, or ``index_copy``."""
-    operands = [*_operands(body, op, args), _axis(op.axis), _share(op)]
+    operands = [*windows_text(body, op, args), _axis(op.axis), share_text(op)]
     return f"ops::{'index_add' if op.add else 'index_copy'}({', '.join(operands)});"
 
 
@@ -37,9 +37,9 @@ def row_update_text(body: Body, op: tir.RowUpdate, args: Args) -> str:
 
 def cache_update_text(body: Body, op: tir.CacheUpdate, args: Args) -> str:
     """``ops::cache_update(cache, position, count, new, out, share)``."""
-    cache, new, out = _operands(body, op, args)
+    cache, new, out = windows_text(body, op, args)
     position, count = (f"static_cast<int64_t>({body.scalar(arg)})" for arg in args[9:])
-    return f"ops::cache_update({cache}, {position}, {count}, {new}, {out}, {_share(op)});"
+    return f"ops::cache_update({cache}, {position}, {count}, {new}, {out}, {share_text(op)});"
 
 
 def position_update_text(body: Body, op: tir.PositionUpdate, args: Args) -> str:
@@ -48,7 +48,7 @@ def position_update_text(body: Body, op: tir.PositionUpdate, args: Args) -> str:
     return f"ops::cache_update({position}, {count}, {body.tensor(args[2])}, {body.tensor(args[3])});"
 
 
-def _operands(body: Body, op: WindowOp, args: Args) -> list[str]:
+def windows_text(body: Body, op: WindowOp, args: Args) -> list[str]:
     """Windows, or names of fragments."""
     found = []
     for kept, (x, starts, extents) in zip(op.kept, op.windows(args), strict=True):
@@ -74,5 +74,6 @@ def _axis(axis: int) -> str:
     return f"{int_text(axis)}{{}}"
 
 
-def _share(op: WindowOp) -> str:
+def share_text(op: WindowOp) -> str:
+    """Which instances divide the work."""
     return "share_of_grid()" if op.everywhere else "share_of_cta()"

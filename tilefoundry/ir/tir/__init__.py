@@ -10,6 +10,7 @@ from tilefoundry.ir.tir.ops.launch import Launch
 from tilefoundry.ir.tir.ops.memory import AllocTensor, MemorySpan, PtrOf, TensorView, view_as
 from tilefoundry.ir.tir.ops.mma import Mma
 from tilefoundry.ir.tir.ops.norm import RMSNorm
+from tilefoundry.ir.tir.ops.order import Scan, TopK
 from tilefoundry.ir.tir.ops.part import CheckWindow, Element, GlobalView, StoreScalar
 from tilefoundry.ir.tir.ops.pipeline import PipeAcquire, PipeCommit, PipeDrain, Pipeline, PipeRelease, PipeWait
 from tilefoundry.ir.tir.ops.program import Index, ProgramDim, ProgramId
@@ -87,6 +88,7 @@ __all__ = [
     "Reduce",
     "Return",
     "RowUpdate",
+    "Scan",
     "Sequential",
     "ShapeOf",
     "Stmt",
@@ -97,6 +99,7 @@ __all__ = [
     "TensorView",
     "TileLoad",
     "TileStore",
+    "TopK",
     "Unary",
     "ValueOp",
     "Where",

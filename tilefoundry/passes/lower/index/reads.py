@@ -12,8 +12,8 @@ from tilefoundry.ir import tir
 from tilefoundry.ir.core.expr import Call, Expr, Var
 from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.hir import Reshape
-from tilefoundry.ir.shard import Partial, ShardLayout, row_major
-from tilefoundry.ir.types import StorageKind, TensorType
+from tilefoundry.ir.shard import Partial, ShardLayout
+from tilefoundry.ir.types import StorageKind
 from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.index.windows import (
     flat,
@@ -24,8 +24,8 @@ from tilefoundry.passes.lower.index.windows import (
     of_tile,
     window_args,
 )
+from tilefoundry.passes.lower.staging import cta_part, staged
 from tilefoundry.passes.lower.values import Chosen, Value, Window
-from tilefoundry.passes.modes import fragment_view_type
 
 
 def chosen(ctx: Lowering, call: Call, axis: int) -> Value:
@@ -80,8 +80,6 @@ def load_chosen(ctx: Lowering, at: Call, value: Chosen, dst: Var) -> None:
 
 
 def _from_registers(ctx: Lowering, call: Call, x: Expr, index: Expr, axis: int) -> Value:
-    from tilefoundry.passes.lower.shard.reshard import padded
-
     to = tensor_type(call)
     if isinstance(to.layout, ShardLayout) and any(isinstance(attr, Partial) for attr in to.layout.attrs):
         ctx.refuse(
@@ -90,23 +88,14 @@ def _from_registers(ctx: Lowering, call: Call, x: Expr, index: Expr, axis: int) 
             remedy="tf.reshard 'x' first, so that each instance holds the whole axis, or stage it in 'smem'",
         )
     fragment = ctx.fragment(x, call)
-    held = tensor_type(fragment)
-    tile_type = padded(TensorType(held.shape, held.dtype, row_major(held.shape), StorageKind.SMEM))
-    view_type = fragment_view_type(tile_type, held)
-    if view_type is None:
-        ctx.refuse(
-            call,
-            f"a fragment laid out as {held.layout} cannot be read at run-time indices",
-            remedy="write the factors of each axis one after the other, or stage 'x': tf.reshard(x, <shape>, 'smem')",
-        )
-    tile = ctx.alloc(f"{fragment.name}_tile", tile_type)
-    ctx.emit(tir.Copy(), fragment, ctx.view(tile, view_type))
-    indices = _along(ctx, call, index_fragment(ctx, call, index, held), axis)
+    indices = _along(ctx, call, index_fragment(ctx, call, index, tensor_type(fragment)), axis)
+    tile = staged(ctx, call, fragment)
     dst = ctx.result(call, "chosen")
+    seen = [ctx.view(x, cta_part(tensor_type(x))) for x in (indices, dst)]
     source = of_tile(tile)
     ctx.emit(
         tir.Gather((source.kept, (), ()), False, axis),
-        *flat(window_args(source), in_registers(indices), in_registers(dst)),
+        *flat(window_args(source), *map(in_registers, seen)),
     )
     return dst
 

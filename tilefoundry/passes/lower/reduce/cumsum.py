@@ -1,37 +1,21 @@
-"""CumSum of a short axis: each element is added to all places from its own on, one element after the other."""
+"""CumSum: running sums along an axis that instances hold whole."""
 
 from __future__ import annotations
 
-from tilefoundry.ir.core.expr import Call, Expr
-from tilefoundry.ir.dims.format import format_dim
-from tilefoundry.ir.hir import BinaryKind, CumSum, ReduceKind
+from tilefoundry.ir import tir
+from tilefoundry.ir.core.expr import Call
+from tilefoundry.ir.hir import CumSum
 from tilefoundry.ir.hir.common import normalize_axis
-from tilefoundry.passes.lower.context import tensor_type
-from tilefoundry.passes.lower.expansion import Primitives, expands, operand
-from tilefoundry.passes.lower.reduce.extremes import MOST
-from tilefoundry.passes.lower.reduce.search import positions
+from tilefoundry.passes.lower.context import Lowering, tensor_type
+from tilefoundry.passes.lower.expansion import operand
+from tilefoundry.passes.lower.registry import lowers
+from tilefoundry.passes.lower.values import Value
 
 
-@expands(CumSum)
-def expand_cumsum(p: Primitives, call: Call) -> Expr:
-    op = call.target
-    assert isinstance(op, CumSum)
-    t = tensor_type(operand(call))
-    axis = normalize_axis(op.axis, t.rank)
-    extent = t.shape[axis]
-    if not isinstance(extent, int) or not 1 <= extent <= MOST:
-        p.refuse(
-            f"tf.cumsum compiles for an axis of 1 to {MOST} elements, got {format_dim(extent)}",
-            "sum the elements in a loop that carries the sum",
-        )
-    x = p.wide(operand(call)) if t.dtype.is_float else operand(call)
-    zero = 0.0 if t.dtype.is_float else 0
-    places = positions(p, t, axis, extent)
-    sums: Expr | None = None
-    for k in range(extent):
-        here = p.binary(BinaryKind.EQ, places, k)
-        element = p.reduce(ReduceKind.SUM, p.where(here, x, zero), (axis,))
-        part = p.where(p.binary(BinaryKind.GE, places, k), element, zero)
-        sums = part if sums is None else p.add(sums, part)
-    assert sums is not None  # the axis has an element
-    return p.cast(sums, t.dtype)
+@lowers(CumSum)
+def lower_cumsum(ctx: Lowering, call: Call) -> Value:
+    assert isinstance(call.target, CumSum)
+    src = ctx.fragment(operand(call), call)
+    dst = ctx.result(call, "sums")
+    ctx.emit(tir.Scan(normalize_axis(call.target.axis, tensor_type(src).rank)), src, dst)
+    return dst

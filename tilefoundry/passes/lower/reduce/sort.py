@@ -1,26 +1,19 @@
-"""Sort of a short axis."""
+"""Sort: all elements of an axis in order."""
 
 from __future__ import annotations
 
-from tilefoundry.ir.core.expr import Call, Expr
-from tilefoundry.ir.dims.format import format_dim
+from tilefoundry.ir.core.expr import Call
 from tilefoundry.ir.hir import Sort
 from tilefoundry.ir.hir.common import normalize_axis
-from tilefoundry.passes.lower.context import tensor_type
-from tilefoundry.passes.lower.expansion import Primitives, expands, operand
-from tilefoundry.passes.lower.reduce.extremes import MOST, extremes
+from tilefoundry.passes.lower.context import Lowering, tensor_type
+from tilefoundry.passes.lower.expansion import operand
+from tilefoundry.passes.lower.reduce.order import in_order
+from tilefoundry.passes.lower.registry import lowers
+from tilefoundry.passes.lower.values import Value
 
 
-@expands(Sort)
-def expand_sort(p: Primitives, call: Call) -> Expr:
+@lowers(Sort)
+def lower_sort(ctx: Lowering, call: Call) -> Value:
     op = call.target
     assert isinstance(op, Sort)
-    x = operand(call)
-    axis = normalize_axis(op.axis, tensor_type(x).rank)
-    extent = tensor_type(x).shape[axis]
-    if not isinstance(extent, int) or not 1 <= extent <= MOST:
-        p.refuse(
-            f"tf.sort compiles for an axis of 1 to {MOST} elements, got {format_dim(extent)}",
-            "take the greatest few by tf.topk",
-        )
-    return extremes(p, x, axis, extent, largest=op.descending)
+    return in_order(ctx, call, normalize_axis(op.axis, tensor_type(operand(call)).rank), largest=op.descending)

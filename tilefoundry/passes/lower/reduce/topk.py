@@ -1,24 +1,26 @@
-"""TopK of a few elements."""
+"""TopK: the first elements of an axis in order."""
 
 from __future__ import annotations
 
-from tilefoundry.ir.core.expr import Call, Expr
+from tilefoundry.ir.core.expr import Call
 from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.hir import TopK
 from tilefoundry.ir.hir.common import normalize_axis
-from tilefoundry.passes.lower.context import tensor_type
-from tilefoundry.passes.lower.expansion import Primitives, expands, operand
-from tilefoundry.passes.lower.reduce.extremes import MOST, extremes
+from tilefoundry.passes.lower.context import Lowering, tensor_type
+from tilefoundry.passes.lower.expansion import operand
+from tilefoundry.passes.lower.reduce.order import in_order
+from tilefoundry.passes.lower.registry import lowers
+from tilefoundry.passes.lower.values import Value
 
 
-@expands(TopK)
-def expand_topk(p: Primitives, call: Call) -> Expr:
+@lowers(TopK)
+def lower_topk(ctx: Lowering, call: Call) -> Value:
     op = call.target
     assert isinstance(op, TopK)
-    if not isinstance(op.k, int) or not 1 <= op.k <= MOST:
-        p.refuse(
-            f"tf.topk compiles for a k of 1 to {MOST}, known when the program is written, got {format_dim(op.k)}",
-            "take fewer elements",
+    if not isinstance(op.k, int) or op.k < 1:
+        ctx.refuse(
+            call,
+            f"tf.topk compiles for a positive k that is known when the program is written, got {format_dim(op.k)}",
+            remedy="write k as a number",
         )
-    x = operand(call)
-    return extremes(p, x, normalize_axis(op.axis, tensor_type(x).rank), op.k, largest=op.largest)
+    return in_order(ctx, call, normalize_axis(op.axis, tensor_type(operand(call)).rank), largest=op.largest)
