@@ -51,6 +51,7 @@ def emit_host(
     entry: EntryABI | None = None,
     workspace: Sequence[ParamABI] = (),
     description: str = DESCRIPTION_SYMBOL,
+    checking: bool = False,
 ) -> str:
     """The text of the host source.
 
@@ -60,6 +61,7 @@ def emit_host(
         entry: the exported function; the only unit's own ABI when left out.
         workspace: global tensors of the entry itself, which kernels take like parameters.
         description: the exported function that tells what the library holds.
+        checking: the entry describes its tensors to checking mode, and asks at the end whether outputs are whole.
 
     Raises:
         CompileError: the entry cannot cross the boundary (rank, dtype, layout), or an extent is not known at launch.
@@ -91,7 +93,7 @@ def emit_host(
             tables.text(),
             "",
             *kernels,
-            _entry_function(places, tables, launches, cuda),
+            _entry_function(places, tables, launches, cuda, checking),
             "tvm::ffi::String description() {",
             f"  return {_c_string(described)};",
             "}",
@@ -153,7 +155,7 @@ def _launch(i: int, unit: KernelUnit, places: Places, tables: Tables) -> str:
     )
 
 
-def _entry_function(places: Places, tables: Tables, launches: Sequence[str], cuda: bool) -> str:
+def _entry_function(places: Places, tables: Tables, launches: Sequence[str], cuda: bool, checking: bool) -> str:
     entry = places.entry
     arguments = ", ".join(f"AnyView arg_{p.name}" for p in entry.params)
     lines = [
@@ -169,7 +171,18 @@ def _entry_function(places: Places, tables: Tables, launches: Sequence[str], cud
     lines += tables.bindings()
     if cuda:
         lines.append("  const host::CudaDeviceGuard guard(device.device_id);")
-    return "\n".join([*lines, *_workspace(places, tables), *launches, "}", ""])
+    lines += _workspace(places, tables)
+    if checking:
+        launches = [*_check(places), *launches, "  checked.finish();"]
+    return "\n".join([*lines, *launches, "}", ""])
+
+
+def _check(places: Places) -> list[str]:
+    """Statements that tell checking mode which tensors the call has."""
+    lines = ["  host::CheckedCall checked(kEntry, bound);"]
+    for place, param in enumerate(places.workspace, start=len(places.entry.params)):
+        lines.append(f'  checked.workspace("{param.name}", bound[{place}], {param.type.dtype.storage_bits // 8});')
+    return [*lines, "  checked.begin();"]
 
 
 def _workspace(places: Places, tables: Tables) -> list[str]:

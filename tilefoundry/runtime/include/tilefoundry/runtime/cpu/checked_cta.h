@@ -26,13 +26,14 @@ inline std::string quoted(char const* name, char const* otherwise) {
 class Tile : public Memory {
  public:
   Tile(char* first, int bytes, char const* name, Description description, char* shared,
-       std::vector<Accesses>& accesses)
+       std::vector<Accesses>& accesses, std::deque<Tile> const& tiles)
       : first_(first),
         bytes_(bytes),
         name_(name),
         description_(description),
         shared_(shared),
-        accesses_(accesses) {}
+        accesses_(accesses),
+        tiles_(tiles) {}
 
   bool is(char const* first, int bytes, char const* name, Description const& description) const {
     return first == first_ && bytes == bytes_ && name == name_ && description.element == description_.element;
@@ -58,16 +59,25 @@ class Tile : public Memory {
     if (kind == Write::in_flight) take_off(here, at, bytes);
   }
 
+  /// Windows of a tile are told by the whole tile's coordinates.
   std::string element(char const* at) const override {
-    return quoted(name_, "a shared tile") + description_.element(first_, at);
+    Tile const* whole = this;
+    for (Tile const& tile : tiles_) {
+      if (inside(at, 1) && tile.encloses(*whole)) whole = &tile;
+    }
+    return quoted(whole->name_, "a shared tile") + whole->description_.element(whole->first_, at);
   }
   std::string shape() const override { return description_.shape(); }
 
  private:
   Accesses& cell(char const* at) const { return accesses_[static_cast<size_t>(at - shared_)]; }
 
+  bool inside(char const* at, int bytes) const { return at >= first_ && at + bytes <= first_ + bytes_; }
+  bool encloses(Tile const& other) const {
+    return bytes_ > other.bytes_ && inside(other.first_, other.bytes_);
+  }
   void inside(Here here, char const* at, int bytes, char const* does) const {
-    if (at < first_ || at + bytes > first_ + bytes_) out_of_bounds(here, at, does);
+    if (!inside(at, bytes)) out_of_bounds(here, at, does);
   }
 
   [[noreturn]] void refuse(Here here, char const* at, Accesses::Result const& result, char const* does,
@@ -93,6 +103,7 @@ class Tile : public Memory {
   Description description_;
   char* shared_;
   std::vector<Accesses>& accesses_;
+  std::deque<Tile> const& tiles_;  ///< of the CTA
 };
 
 struct Cta {
@@ -116,7 +127,7 @@ struct Cta {
                     " of the " + std::to_string(accesses.size()) +
                     " bytes of shared memory that the CTA was launched with");
     }
-    return &tiles.emplace_back(first, bytes, name, description, shared, accesses);
+    return &tiles.emplace_back(first, bytes, name, description, shared, accesses, tiles);
   }
 
   /// An instance arrives at a barrier; the last of `expected` ones orders what all of them did.
