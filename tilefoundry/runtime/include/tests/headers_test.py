@@ -93,6 +93,40 @@ _REFUSED = {
         "auto s = shared_tensor<float>(cta_shared(), row, row); ops::fill(s, 0.f);",
         "has no owner per element",
     ),
+    "slice of a part of a warp": ("(void)ThreadSlice<0, 40>::count;", "one instance, or whole warps"),
+    "slice that its mesh does not fill": (
+        "MeshSlice<ThreadSlice<64, 64>, Layout<Shape<_32>, Stride<_1>>>{}.local_index();",
+        "must multiply to the slice's size",
+    ),
+    "reduction over the warps of a slice": (
+        "using Half = MeshSlice<ThreadSlice<64, 64>, Layout<Shape<_2, _32>, Stride<_32, _1>>>;"
+        "auto z = register_tensor<float>(Layout<Shape<_64>, Stride<_1>>{}, ShardLayout<Layout<Shape<_2, _32>,"
+        "Stride<_0, _0>>, cute::tuple<shard::S<0>, shard::S<1>>, Half>{});"
+        "auto one = register_tensor<float>(Layout<Shape<_1>, Stride<_1>>{}, ShardLayout<Layout<Shape<_1>, Stride<_0>>,"
+        "cute::tuple<shard::B, shard::B>, Half>{});"
+        "auto ws = shared_tensor<float>(cta_shared(), row, row); ops::reduce<op::sum, Axes<0>>(z, one, ws);",
+        "within a slice a reduction stays in its warp",
+    ),
+    "pipeline of another cluster than the map's": (
+        "using Square = Layout<Shape<_64, _64>, Stride<_64, _1>>;"
+        "auto s = shared_tensor<float>(cta_shared(), Square{}, Square{});"
+        "TensorMap made; auto map = make_tile_map<Shape<_64, _64>, Swizzle<0, 4, 3>, 2>(global_tensor<float, true>("
+        "GlobalArg<2>{}, make_shape(int64_t(64), int64_t(64))), made);"
+        "Pipeline<2, ThreadSlice<0, 32>, ThreadSlice<32, 32>> pipe(cta_shared());"
+        "ops::tile_load(map, make_coord(0, 0), s, pipe);",
+        "those of the pipeline's cluster",
+    ),
+    "fragment loaded by producers": (
+        "auto map = make_tile_map<Shape<Int<128>>>(global_tensor<float, true>(GlobalArg<1>{}, make_shape(int64_t(8))));"
+        "Pipeline<2, ThreadSlice<0, 32>, ThreadSlice<32, 32>> pipe(cta_shared());"
+        "ops::tile_load(map, make_coord(0), x, pipe);",
+        "producers load whole shared tiles",
+    ),
+    "swizzle that no bulk copy has": (
+        "TensorMap made; make_tile_map<Shape<_64>, Swizzle<3, 3, 3>>("
+        "global_tensor<float, true>(GlobalArg<1>{}, make_shape(int64_t(64))), made);",
+        "a swizzle of bulk copies is",
+    ),
     "box of another shape": (
         "auto s = shared_tensor<float>(cta_shared(), row, row);"
         "auto map = make_tile_map<Shape<_64>>(global_tensor<float, true>(GlobalArg<1>{}, make_shape(int64_t(64))));"
