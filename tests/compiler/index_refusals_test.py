@@ -1,5 +1,4 @@
 # mypy: ignore-errors
-# ruff: noqa: F841
 # Bodies are the tensor language: their names and annotations mean nothing to Python's type system.
 """Reads and writes at run-time indices that cannot be compiled are refused where they are written."""
 
