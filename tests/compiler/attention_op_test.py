@@ -147,6 +147,10 @@ def test_weights_that_tensor_cores_do_not_take_as_they_lie_are_staged(tmp_path: 
             "h in",
         ),
         (lambda: programs.tiles("f32", "smem", False, key_heads=2), "got 2 key heads", "in global memory"),
+        (lambda: programs.odd_tiles("batches"), "a tile of tf.attention covers one batch, got 2", "walk the batches"),
+        (lambda: programs.odd_tiles("extents"), r"a tile has static extents, got \(1, 1, S, 32\)", "for i in tile"),
+        (lambda: programs.odd_tiles("width"), "has a static width, got T", "declare the axis with a number"),
+        (lambda: programs.odd_tiles("steps"), "a window has unit steps", "select of them"),
     ],
 )
 def test_refusals(module: Any, words: str, remedy: str) -> None:

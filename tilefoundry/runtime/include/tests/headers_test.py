@@ -127,6 +127,34 @@ _REFUSED = {
         "global_tensor<float, true>(GlobalArg<1>{}, make_shape(int64_t(64))), made);",
         "a swizzle of bulk copies is",
     ),
+    "gather from what is no window": (
+        _MEMORY + "auto i = register_tensor<int>(row, PerThread{}); ops::gather(t, i, x, _0{});",
+        "the source must be a window",
+    ),
+    "indices that are no integers": (
+        _MEMORY + "ops::gather(make_window<Axes<0>>(t, make_coord(0), make_shape(128)), x, x, _0{});",
+        "indices must be integers",
+    ),
+    "additions to what is no window": (
+        "auto i = register_tensor<int>(row, PerThread{}); ops::scatter_add(i, x, x, _0{});",
+        "the destination must be a window",
+    ),
+    "scan over warps without a workspace": ("ops::scan<op::sum, 0>(x, x, _0{});", "needs a shared-memory workspace"),
+    "scan of an op without an order": ("ops::scan<op::mean, 0>(x, x, _0{});", "the op is sum, prod, max or min"),
+    "scan over CTAs": (
+        "auto z = register_tensor<float>(Layout<Shape<Int<256>>, Stride<_1>>{}, ShardLayout<Layout<Shape<_2, Int<128>>,"
+        "Stride<_0, _0>>, cute::tuple<shard::S<0>, shard::S<1>>, Ctas>{}); ops::scan<op::sum, 0>(z, z, _0{});",
+        "the axis is split over CTAs",
+    ),
+    "transpose with too small a workspace": (
+        "using Two = Layout<Shape<_2>, Stride<_1>>; auto ws = shared_tensor<float>(cta_shared(), Two{}, Two{});"
+        "ops::transpose<Permutation<0>>(x, x, ws);",
+        "the workspace is smaller than transpose_workspace_bytes()",
+    ),
+    "order of registers": (
+        "ops::topk<true>(x, x, x, _0{});",
+        "operands are windows",
+    ),
     "box of another shape": (
         "auto s = shared_tensor<float>(cta_shared(), row, row);"
         "auto map = make_tile_map<Shape<_64>>(global_tensor<float, true>(GlobalArg<1>{}, make_shape(int64_t(64))));"
