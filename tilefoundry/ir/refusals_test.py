@@ -18,6 +18,7 @@ from tilefoundry.ir.hir import (
     Local,
     Reshape,
     Slice,
+    Transpose,
     TupleGetItem,
     Zeros,
 )
@@ -46,6 +47,8 @@ X = Var("x", T)
 W = Var("w", T, is_const=True)
 SWIZZLED = ComposedLayout(Swizzle(3, 4, 3), 0, Layout((8, 8), (8, 1)))
 IN_SMEM = Var("x", TensorType((8, 8), DType.f32, SWIZZLED, StorageKind.SMEM))
+NESTED = Var("x", TensorType((8, 8), DType.f32, Layout(((2, 4), 8), ((32, 8), 1)), StorageKind.SMEM))
+MAPPED = Var("x", TensorType((8, 8), DType.f32, ComposedLayout(Layout((8, 8), (8, 1)), 0, None), StorageKind.SMEM))
 FOUR = Mesh((Topology("thread", 4),), Layout((4,)), ("t",))
 # one mode over two axes
 STRADDLING = Var(
@@ -86,19 +89,18 @@ def cache_update():
 
 
 def read_in_a_nested_loop():
-    """A loop spread over 'c' whose inner loop reads the carry that it writes into another carry."""
+    """A loop spread over 'c' whose inner loop reads what it has written, into a carry of its own."""
     spread = MeshAxis(CTAS, 0)
     row = make_tensor_type((8,), "f32")
     i, j = Var("i", INDEX_TYPE), Var("j", INDEX_TYPE)
-    outs = tuple(Var(n, T) for n in "ab")
+    out = Var("a", T)
     inner_outs = tuple(Var(n, T) for n in "ab")
     first = call(InsertSlice((1, 8)), inner_outs[0], call(Zeros(row)), Tuple((j, 0)))
     window = call(Slice((1, 8), drop=(0,)), inner_outs[0], Tuple((j, 0)))
     second = call(InsertSlice((1, 8)), inner_outs[1], window, Tuple((j, 0)))
-    inner = GridRegionExpr(j, inner_outs, outs, None, (first, second), 8)
-    parts = tuple(call(TupleGetItem(k), inner) for k in range(2))
-    outer = GridRegionExpr(i, outs, (call(Zeros(T)), call(Zeros(T))), None, parts, 8, spread=spread)
-    return Function("f", (X,), call(TupleGetItem(0), outer), T)
+    inner = GridRegionExpr(j, inner_outs, (out, call(Zeros(T))), None, (first, second), 8)
+    written = call(TupleGetItem(0), inner)
+    return Function("f", (X,), GridRegionExpr(i, (out,), (call(Zeros(T)),), None, (written,), 8, spread=spread), T)
 
 
 REFUSED = {
@@ -135,6 +137,16 @@ REFUSED = {
         lambda: call(Slice((4, 8)), IN_SMEM, Tuple((0, 0))),
         VerifyError,
         "slice: cannot take a window of the layout",
+    ),
+    "a window of nested modes": (
+        lambda: call(Slice((4, 8)), NESTED, Tuple((0, 0))),
+        VerifyError,
+        "cannot take a window of the layout .*(.|\n)*flat layout",
+    ),
+    "a permutation of a bare map": (
+        lambda: call(Transpose((1, 0)), MAPPED),
+        VerifyError,
+        "transpose: cannot permute the layout",
     ),
     "the part of modes across axes": (lambda: call(Local(), STRADDLING), VerifyError, "modes .* straddle the axes"),
     "a swizzle of a symbolic index": (

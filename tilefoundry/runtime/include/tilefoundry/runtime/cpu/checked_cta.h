@@ -143,6 +143,18 @@ struct Cta {
     arrived.clear();
   }
 
+  /// An instance arrives at a stage of a pipeline, perhaps as the last one, without waiting.
+  void arrive_at_stage(void const* barrier, int thread, bool last) {
+    Stage& stage = stages[barrier];
+    order.arrive(stage.open, thread);
+    if (!last) return;
+    Order::add(stage.ended, stage.open);
+    stage.open.clear();
+  }
+
+  /// An instance has waited for a phase of a stage to end.
+  void pass_stage(void const* barrier, int thread) { order.meet(stages[barrier].ended, thread); }
+
   void commit(int thread) { ++flights[thread].committed; }
 
   /// All but the last `pending` groups of an instance have landed.
@@ -157,6 +169,10 @@ struct Cta {
     }
   }
 
+  struct Stage {
+    Order::Knowledge open;   ///< of those who have arrived in the current phase
+    Order::Knowledge ended;  ///< of those in phases before
+  };
   struct Flight {
     char const* at;
     int bytes;
@@ -174,6 +190,7 @@ struct Cta {
   std::vector<Accesses> accesses;  ///< of each byte of shared memory
   std::deque<Tile> tiles;
   std::map<uint64_t, std::vector<int>> meetings;
+  std::map<void const*, Stage> stages;
   char* shared;
   char* shared_end;
 };

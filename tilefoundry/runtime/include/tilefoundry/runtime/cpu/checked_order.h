@@ -56,6 +56,25 @@ class Order {
     }
   }
 
+  /// What instances knew that have arrived somewhere without waiting.
+  using Knowledge = std::vector<uint32_t>;
+
+  /// `thread` arrives: what it did so far can be met.
+  void arrive(Knowledge& knowledge, int thread) {
+    add(knowledge, threads_[thread].met);
+    knowledge.resize(threads_.size());
+    knowledge[thread] = members_[threads_[thread].member].clock;
+    tick(threads_[thread]);
+  }
+
+  /// `thread` meets those who have arrived.
+  void meet(Knowledge const& knowledge, int thread) { add(threads_[thread].met, knowledge); }
+
+  static void add(Knowledge& to, Knowledge const& more) {
+    if (to.size() < more.size()) to.resize(more.size());
+    for (size_t u = 0; u < more.size(); ++u) to[u] = more[u] > to[u] ? more[u] : to[u];
+  }
+
   /// Whether accesses of the set may be unordered with what happens now.
   bool live(Set set) const { return set >= first_; }
 

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <stdexcept>
 #include <string>
 
@@ -98,6 +99,9 @@ inline void integer_division_by_zero() { throw std::domain_error("integer divisi
                           " on exceed axis " + std::to_string(axis) + " of extent " + std::to_string(extent));
 }
 
+/// How many instances may divide the rows of one column among them (see ops::index_add).
+inline constexpr int64_t kMostRowClasses = 8;
+
 /// *p += value, at once for all threads. f16 and bf16 round after each addition.
 template <class T>
 void atomic_add(T* p, T value) {
@@ -120,6 +124,63 @@ void atomic_add(T* p, T value) {
 
 inline float max_nan(float a, float b) { return a != a ? a : b != b ? b : a < b ? b : a; }
 inline float min_nan(float a, float b) { return a != a ? a : b != b ? b : b < a ? b : a; }
+
+/// A CPU has no bulk copies (these are named, never called) and no clusters: each CTA is its own.
+constexpr bool bulk_copies_available() { return false; }
+inline int cluster_rank() { return 0; }
+inline void cluster_barrier() { barrier(); }
+
+inline void mbarrier_init(char* barrier, int arrivals) {
+#if defined(TILEFOUNDRY_CHECKED)
+  here().cta->stages.erase(barrier);
+#endif
+  new (barrier) Mbarrier{arrivals};
+}
+inline void mbarrier_end(char*) {}
+inline void mbarriers_made() {}
+inline void mbarrier_arrive(char* barrier) {
+  auto& self = *reinterpret_cast<Mbarrier*>(barrier);
+#if defined(TILEFOUNDRY_CHECKED)
+  here().cta->arrive_at_stage(barrier, instance().thread, self.missing == 1);
+#endif
+  if (Cta* cta = collective()) {
+    cta->arrive(self);
+  } else {
+    self.arrive();
+  }
+}
+inline void mbarrier_arrive_at(char* barrier, int) { mbarrier_arrive(barrier); }
+inline void mbarrier_wait(char* barrier, unsigned parity) {
+  auto const& self = *reinterpret_cast<Mbarrier*>(barrier);
+  if (Cta* cta = collective()) {
+    cta->wait(self, parity);
+  } else if (!self.ended(parity)) {
+    throw std::logic_error(
+        "a pipeline of a single instance waits for a stage that it has not filled or freed");
+  }
+#if defined(TILEFOUNDRY_CHECKED)
+  here().cta->pass_stage(barrier, instance().thread);
+#endif
+}
+
+template <class... Any>
+void mbarrier_expect(Any const&...);
+template <class... Any>
+void bulk_load(Any const&...);
+template <class... Any>
+void bulk_load_multicast(Any const&...);
+template <class... Any>
+void bulk_store(Any const&...);
+void bulk_store_commit();
+template <int Pending>
+void bulk_store_wait();
+template <int Pending>
+inline void bulk_store_wait_read() {}
+
+template <int N>
+inline void give_up_registers() {}
+template <int N>
+inline void claim_registers() {}
 
 /// Copies `valid` of `Bytes` bytes and zeroes the rest.
 template <int Bytes>
