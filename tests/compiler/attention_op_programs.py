@@ -135,3 +135,30 @@ def tiles(dtype: str, storage: str, causal: bool, key_heads: int = 1) -> Module:
                 return tf.reshard(r, (1, H, R, D), "gmem")
 
     return P
+
+
+def odd_tiles(kind: str) -> Module:
+    """Windows that are no tiles of attention."""
+    DT, D, N = "f32", 32, (S if kind == "extents" else 32)
+    WIDTH = T if kind == "width" else D
+    SHAPE = {"batches": (2, 16, D), "extents": (S, D)}.get(kind, (16, D))
+
+    @module(entry="f", target=TARGET, topologies=(Topology("cta", 1), Topology("thread", 32)))
+    class P:
+        @func
+        def f(
+            q: Tensor[(2, 4, N, WIDTH), DT], k: Tensor[(2, 4, N, WIDTH), DT], v: Tensor[(2, 4, N, D), DT]
+        ) -> Tensor[SHAPE, DT]:
+            with Mesh(("thread",), (8, 4), ("g", "t")) as t:
+                o = tf.attention(q, k, v)
+                if kind == "batches":
+                    r = tf.reshard(o[:, 0, 0:16], (2, 2, 8 @ t.g, D), "rmem")
+                elif kind == "extents":
+                    r = tf.reshard(o[0, 0], (S, 8 @ t.g, 4 @ t.t), "rmem")
+                elif kind == "steps":
+                    r = tf.reshard(o[0, 0, 0:32:2], (2, 8 @ t.g, D), "rmem")
+                else:
+                    r = tf.reshard(o[0, 0, 0:16], (2, 8 @ t.g, D), "rmem")
+                return tf.reshard(r, SHAPE, "gmem")
+
+    return P

@@ -137,6 +137,19 @@ def f(x: Tensor[(8, 64), "f32"]) -> Tensor[(8, 64), "f32"]:
             y = tf.insert_slice(y, g(r), (i, 0))
     return y
 """,
+    "helper on a window that moves": """\
+@func
+def g(x: Tensor[(4, 64), "f32"]) -> Tensor[(4, 64), "f32"]:
+    with Mesh((Topology("thread", 32),), (32,), ("t",)) as t:
+        return tf.exp(tf.reshard(x, (4, 32 @ t.t, 2), "rmem"))
+@func
+def f(x: Tensor[(8, 64), "f32"]) -> Tensor[(8, 64), "f32"]:
+    s = tf.reshard(x, Layout((8, 64), (64, 1)), "smem")
+    out = tf.zeros(Tensor[(8, 64), "f32"])
+    for i in range(2):
+        out = tf.insert_slice(out, g(s[i * 4 : i * 4 + 4]), (i * 4, 0))
+    return out
+""",
     "helper with loop": """\
 @func
 def g(x: Tensor[(8, 64), "f32"]) -> Tensor[(64,), "f32"]:

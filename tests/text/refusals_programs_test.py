@@ -40,6 +40,7 @@ from tilefoundry.ir.hir import (
 )
 from tilefoundry.ir.shard import Layout, Mesh, MeshAxis, Topology
 from tilefoundry.ir.types import TensorType, Type, make_tensor_type
+from tilefoundry.target import CudaTarget
 
 T = make_tensor_type((8, 8), "f32")
 X, Y = Var("x", T), Var("y", T)
@@ -148,6 +149,8 @@ def with_weight(name: str) -> Function:
     return Function(name, (X, w), Call(Binary(BinaryKind.MUL), (X, w)), T)
 
 
+H200 = CudaTarget("nvidia.h200_sxm")
+OTHER_TARGET = CudaTarget(dataclasses.replace(H200.device, facts=H200.device.facts[1:]), H200.architecture)
 UNLABELLED = prototype(variant("g", None, VECTOR))
 INTS, INSERT = Var("x", make_tensor_type((8, 8), "i64")), InsertSlice((1, 1))
 SCALAR = Var("n", TensorType.umat_scalar("i64"))
@@ -219,6 +222,10 @@ REFUSED: dict[str, tuple[Function | Module, str]] = {
     "an extent that is no DimVar": (
         Function("f", (Var("x", make_tensor_type((I,), "f32")),), X, T),
         "an extent in the signature of 'f' uses i",
+    ),
+    "a target of other facts": (
+        Module("m", (returning(exp(X)),), target=OTHER_TARGET),
+        "has no spelling in a script",
     ),
     "what is inserted is no tensor": (
         returning(Call(INSERT, (INTS, 3, Tuple((0, 0)))), INTS),

@@ -57,7 +57,7 @@ def test_jit_writes_sources_and_what_compilers_were_told(tmp_path: Path) -> None
     assert (folder / "007_scale.cc").read_text() == compiled.sources["scale.cc"]
     log = (folder / "build.log").read_text()
     for what in (
-        "host entry 'scale': status 0, ",
+        "host source 'host_entry.cc': status 0, ",
         "kernel 'scale' for x86-64-v3: status 0, ",
         "library 'scale.so': status 0",
     ):

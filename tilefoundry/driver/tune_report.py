@@ -37,7 +37,7 @@ class TuneReport:
         entry: what was tuned.
         target: text of the target that it was compiled for.
         rows: the configurations, in the order in which they were given.
-        best: the fastest; of those that are within one percent of it, the first.
+        best: the fastest in its best round; of those that are within one percent of it, the first.
     """
 
     entry: str

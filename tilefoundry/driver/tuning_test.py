@@ -165,8 +165,10 @@ def test_wrong_candidates_are_refused() -> None:
 def test_dumps_show_what_is_compiled(tmp_path: Path) -> None:
     jit.cache_clear()
     with DumpScope(tmp_path) as scope:
-        tune(TWICE, X, target="cpu", candidates=(DEFAULT, OTHER))
-    assert sum("_jit_" in folder.name for folder in scope.folders) == 2
+        tune(TWICE, X, target="cpu", candidates=(DEFAULT, OTHER, CompilerOptions(stages=2)))
+    assert [folder.name for folder in scope.folders] == ["001_jit_Scale", "002_jit_Scale"], (
+        "one has the code of another"
+    )
 
 
 def test_default_candidates() -> None:

@@ -198,7 +198,10 @@ def _verify(module: Module, meshes: Sequence[Mesh]) -> None:
         verify_module(module)
         return
     for fn in module.functions:  # which stand on the meshes that the function of HIR was placed on
-        assert isinstance(fn, PrimFunction)
+        if not isinstance(fn, PrimFunction):
+            raise VerifyError(
+                f"'{fn.name}' is a function of HIR in a Module of kernels", remedy="lower it, or leave it out"
+            )
         verify_prim_function(fn, module, meshes)
 
 

@@ -275,6 +275,20 @@ def test_what_a_pass_breaks_is_found_after_it() -> None:
         default_passes().add(Breaking(), after="insert-barriers").run(attention(), CUDA)
 
 
+def test_kernels_and_functions_do_not_mix() -> None:
+    @dataclass(frozen=True)
+    class Mixing(Pass):
+        name: ClassVar[str] = "mix"
+        requires: ClassVar[frozenset[str]] = frozenset({TIR})
+
+        def run(self, module, target):
+            other = replace(attention().entry_function(), name="other")
+            return replace(module, functions=(*module.functions, other))
+
+    with pytest.raises(VerifyError, match="what pass 'mix' made is not well formed: 'other' is a function of HIR"):
+        default_passes().add(Mixing(), after="lower-to-tir").run(attention(), CUDA)
+
+
 def test_a_pass_must_make_the_form_that_it_says() -> None:
     class Lying(Returning):
         requires = frozenset({HIR})

@@ -216,10 +216,10 @@ def _rings(loop: For, body: list[Item], names: Names, stages: int) -> list[_Ring
     for item in body:
         if not (isinstance(item, Evaluate) and _is_shared_load(item)):
             continue
-        _, coordinates, tile = item.args[:3]
+        tensor, coordinates, tile = item.args[:3]
         assert isinstance(coordinates, Tuple) and isinstance(tile, Var)
         reached = frozenset().union(*(dim_atoms(c) for c in coordinates.elements))
-        if tile in allocated and not reached & bound:
+        if tile in allocated and tensor not in bound and not reached & bound:
             memory = Var(names.fresh(f"{tile.name}_ring"), _ring_type(_tensor(tile), stages))
             rings.append(_Ring(memory, tile, item))
     return rings

@@ -20,6 +20,18 @@ RAISES = "class Lazy:\n    @property\n    def scale(self):\n        raise Runtim
 REFUSED: dict[str, tuple[str, tuple[str, ...]]] = {
     "one operand of max": (body("return x * §max(2)"), ("max takes two or more", "max(a, b)")),
     "max of a tensor": (body("return §max(x, 2.0)"), ("max works on numbers", "tf.maximum")),
+    "a product of huge numbers": (
+        body("n = §(2 ** 500) * (2 ** 500) * (2 ** 500)", "return x"),
+        ("'*' gives an integer of 1501 bits; expected at most 64", "64 bits hold"),
+    ),
+    "a comparison of an op": (
+        body("if §tf.exp == 3:", "    x = x + x", "return x"),
+        ("expected numbers, strings, tuples or tensors to compare, got", "compute other conditions outside"),
+    ),
+    "a string among offsets": (
+        body("y = tf.slice(x, §('a', 0), sizes=(1, 1))", "return x"),
+        ("expected a tensor or a number, got 'a'",),
+    ),
     "an op as condition": (body("if §tf.exp:", "    x = x + x", "return x"), ("expected a bool, got", "a comparison")),
     "a mesh as condition": (body("return x if §OTHER else x", head=OUTSIDE), ("expected a bool, got a mesh",)),
     "too deep": (

@@ -81,10 +81,27 @@ def _module(module: Module) -> Iterator[str]:
         yield f"<section><h2>{escape(fn.name)}</h2>"
         yield from _kernel(fn, module) if isinstance(fn, PrimFunction) else _function(fn, module)  # type: ignore[arg-type]
         yield "</section>"
+    shown: list[Module] = []
     for child in module.modules:
         yield f"<section><h2>child {escape(child.name)}</h2>"
-        yield from _module(child)
+        known = next((other for other in shown if _alike(child, other)), None)
+        if known is None:
+            shown.append(child)
+            yield from _module(child)
+        else:  # the layers of a model, as a rule
+            yield f"<p>the same as child {escape(known.name)}</p>"
         yield "</section>"
+
+
+def _alike(a: Module, b: Module) -> bool:
+    """Whether two children are copies of one Module: an owner takes its children in as copies that share functions."""
+    return (
+        len(a.functions) == len(b.functions)
+        and all(f is g for f, g in zip(a.functions, b.functions, strict=True))
+        and (a.entry, a.topologies, dict(a.methods)) == (b.entry, b.topologies, dict(b.methods))
+        and [child.name for child in a.modules] == [child.name for child in b.modules]
+        and all(_alike(c, d) for c, d in zip(a.modules, b.modules, strict=True))
+    )
 
 
 def _function(fn: Function, module: Module | None) -> Iterator[str]:

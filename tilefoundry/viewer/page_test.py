@@ -125,6 +125,19 @@ def test_a_page_has_functions_children_methods_and_weights() -> None:
     assert "def block" in seen.text, "the source"
 
 
+@module
+class Layers:
+    first = Projection
+    second = Projection
+    third = Dispatched
+
+
+def test_copies_of_a_child_are_shown_once() -> None:
+    seen = Reader(page(Layers))
+    assert "child second" in seen.text and seen.text.count("the same as child first") == 1
+    assert seen.text.count("converter of w") == 1 and "child third" in seen.text and "variant for" in seen.text
+
+
 def test_variants_and_prototypes() -> None:
     seen = Reader(page(Dispatched))
     assert seen.text.count("variant for") == 2 and seen.tags.count("svg") == 3

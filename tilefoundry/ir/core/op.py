@@ -97,7 +97,7 @@ class Op(CallTarget):
 
     def type_rule(self, ctx: TypeContext, *args: Expr) -> Type:
         """The type of this op's result on these operands; refuses them by `ctx.error`."""
-        raise NotImplementedError(f"{type(self).__name__} has no type rule")
+        raise WrongTypeError(f"{type(self).__name__} has no type rule", remedy="define type_rule(self, ctx, ...)")
 
     def infer_type(self, args: tuple[Expr | int, ...], metadata: Metadata = ()) -> Type:
         """The type of a call of this op.

@@ -88,10 +88,6 @@ class Mesh:
             )
         if isinstance(self.layout, Layout) and self.layout.strides is None:
             object.__setattr__(self, "layout", Layout(self.layout.shape, c_order_strides(flatten(self.layout.shape))))
-        if not isinstance(self.names, (tuple, list)) or not all(isinstance(n, str) for n in self.names):
-            raise WrongTypeError(
-                f"Mesh: names must be a tuple of strings, got {self.names!r}", remedy='write e.g. ("w", "l")'
-            )
         if not isinstance(self.names, (tuple, list)) or not all(isinstance(n, str) and n for n in self.names):
             raise WrongTypeError(
                 f"Mesh: names must be a tuple of non-empty strings, got {self.names!r}", remedy='write e.g. ("x", "y")'

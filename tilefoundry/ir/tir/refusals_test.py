@@ -6,7 +6,7 @@ from tilefoundry.diagnostics import TileFoundryError
 from tilefoundry.ir import tir
 from tilefoundry.ir.core import Constant, Tuple, Var
 from tilefoundry.ir.hir import BinaryKind, ReduceKind, UnaryKind
-from tilefoundry.ir.types import DType, StorageKind, TensorType
+from tilefoundry.ir.types import DType, StorageKind, TensorType, make_tensor_type
 
 FLAGS = Var("flags", TensorType((4, 8), DType.bool, None, StorageKind.RMEM))
 COUNTS = Var("counts", TensorType((4, 8), DType.i32, None, StorageKind.RMEM))
@@ -17,6 +17,11 @@ WHOLE = Var("whole", TensorType((64, 64), DType.f32, None, StorageKind.GMEM))
 HALF, NUMBER = Constant(0.5, TensorType.scalar("f32")), Constant(4, tir.EXTENT_TYPE)
 ORIGIN, ONE = Tuple((NUMBER, NUMBER)), Tuple((NUMBER,))
 NOTHING = tir.fold(())
+ATOM = next(iter(tir.ATOMS.values()))
+WIDE = Var("acc", TensorType((16, 8), DType.f32, None, StorageKind.SMEM))
+ACC, LHS, RHS = (Var(n, make_tensor_type(s, d, "rmem")) for n, s, d in (
+    ("acc", (16, 8), "f32"), ("a", (16, 16), "bf16"), ("b", (16, 8), "bf16"),
+))  # fmt: skip
 
 
 def kernel(**changed):
@@ -68,6 +73,8 @@ def on(op, *args):
         (on(tir.Iota(0, 1), NUMBER, FLAGS), "the elements of 'dst' are bool"),
         (on(tir.TensorView(), NUMBER), "'memory' must be a tensor or a pointer"),
         (on(tir.Mma(), X, ROW, X), "'lhs' must be a matrix"),
+        (on(tir.Mma(), ACC, X, X), "do not give"),
+        (on(tir.Mma(ATOM), WIDE, LHS, RHS), r"'acc' of SM80_\S+ is a tensor of \(16, 8\) f32 in registers, got"),
         (on(tir.RMSNorm(), COUNTS, ROW, COUNTS), "'src' must have float elements, got i32"),
         (on(tir.Reduce((1,), ReduceKind.SUM), X, COLUMN, ROW), "'workspace' must lie in smem"),
         (on(tir.TileLoad((4, 8)), WHOLE, ONE, X), "must have one entry for each axis"),

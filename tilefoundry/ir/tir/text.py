@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
+from tilefoundry.diagnostics import WrongTypeError
 from tilefoundry.ir.atoms import MmaAtom
 from tilefoundry.ir.core.expr import Call, Constant, Expr, Tuple, Var
 from tilefoundry.ir.core.op import Op
@@ -57,7 +58,9 @@ def _block(stmt: Stmt, depth: int) -> list[str]:
                     lines += _block(call, depth + 2)
                 lines += [f"{pad}  otherwise:", *_block(item.fallback, depth + 2)]
             case other:
-                raise TypeError(f"{type(other).__name__} has no text form")
+                raise WrongTypeError(
+                    f"{type(other).__name__} has no text form", remedy="use the statements of tilefoundry.ir.tir"
+                )
     return lines
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NoReturn
 
-from tilefoundry.diagnostics import SourceSpan, VerifyError, WrongTypeError, WrongValueError
+from tilefoundry.diagnostics import SourceSpan, VerifyError
 from tilefoundry.ir import tir
 from tilefoundry.ir.core.expr import Call, Expr, Var, type_of
 from tilefoundry.ir.core.metadata import span_of
@@ -284,8 +284,6 @@ class _Verifier:
             return check()
         except VerifyError as error:
             raise error.at(span or self.fn.span) from error.__cause__
-        except (WrongTypeError, WrongValueError) as error:
-            raise VerifyError(error.message, span=error.span or span or self.fn.span, remedy=error.remedy) from error
 
 
 def _dtype(scalar: Expr) -> DType | None:

@@ -1,6 +1,6 @@
 """The rules of kernels, on statements built by hand; tilefoundry/python/prim holds those that authors can break."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -91,7 +91,34 @@ def test_well_formed_kernels_pass(name):
     verify_prim_function(WELL_FORMED[name])
 
 
+@dataclass(frozen=True, slots=True)
+class Foreign(tir.Stmt):
+    """A statement of nobody's."""
+
+
+ATOM = next(iter(tir.ATOMS.values()))
+
+
+def over(mesh, fragment):
+    """A tensor that holds a fragment of an instruction, spread over this mesh."""
+    layout = ShardLayout(fragment.layout, fragment.attrs, mesh)
+    return alloc("f", TensorType(fragment.shape, fragment.dtype, layout, StorageKind.RMEM))
+
+
+def product(scope, mesh):
+    """A matrix instruction in a scope, on fragments over a mesh."""
+    operands = [over(mesh, fragment) for fragment in ATOM.fragments]
+    multiply = effect(tir.Mma(ATOM), *(o.var for o in operands))
+    inside = tir.MeshScope(scope, "m", tir.fold([*operands, multiply]))
+    return fn(inside if mesh == scope else tir.MeshScope(mesh, "o", inside))
+
+
+WARP_SCOPE = Mesh((Topology("thread", 32),), ATOM.scope, ("q", "g"))
+UNNAMED_SCOPE = Mesh((Topology("thread", 32),), ATOM.scope)
+
 FAULTS = {
+    "a statement of no kind": (fn(Foreign()), "a Foreign is no statement of a kernel"),
+    "a fragment over another mesh": (product(WARP_SCOPE, UNNAMED_SCOPE), "spread over another mesh than the scope's"),
     "a variable bound twice": (fn(scoped(R, R)), "'r' is bound twice"),
     "a variable of two loops": (
         fn(tir.For(IV, 0, 4, 1, tir.Return()), tir.For(IV, 0, 4, 1, tir.Return())),

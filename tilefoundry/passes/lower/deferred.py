@@ -103,19 +103,19 @@ def place(ctx: Lowering, at: Call, value: Deferred, to: TensorType) -> Var:
     op = value.call.target
     assert isinstance(op, Op)
     name = f"tf.{op.op_name}"
-    axes = modes_of(to)
     assert isinstance(to.layout, ShardLayout)
-    if axes is None:
-        ctx.refuse(
-            at,
-            f"a tile of {name} cannot be computed as {to.layout}",
-            remedy="write the factors of each axis one after the other, each split by one mesh axis at most",
-        )
     if not all(isinstance(size, int) for size in value.sizes):
         ctx.refuse(
             at,
             f"a tile has static extents, got ({', '.join(map(format_dim, value.sizes))}) of {name}",
             remedy="walk the symbolic axis with `for i in tile(extent, step)` and index the result by i",
+        )
+    axes = modes_of(to)
+    if axes is None:
+        ctx.refuse(
+            at,
+            f"a tile of {name} cannot be computed as {to.layout}",
+            remedy="write the factors of each axis one after the other, each split by one mesh axis at most",
         )
     modes: list[Modes] = [()] * len(value.sizes)
     for axis, own in zip(value.kept, axes, strict=True):

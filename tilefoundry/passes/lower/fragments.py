@@ -75,17 +75,15 @@ def whole(extent: int) -> Modes:
     return (Mode(extent),) if extent != 1 else ()
 
 
-def alike(modes: Modes, extent: int) -> Modes:
-    """An axis of at least `extent` elements over the same units: the first mode that no mesh axis splits makes it up.
+def alike(modes: Modes, extent: int, *, exact: bool = False) -> Modes:
+    """An axis of `extent` elements, or of some more unless it must be `exact`, spread like another one.
 
-    Other modes that each unit holds whole stay where they are if the axis is no more than doubled for them.
+    Its first mode is what it needs. The others stay as they are if they do not more than double the axis; else those
+    that are split; else each unit holds the axis whole.
     """
-    for kept in (modes, tuple(mode for mode in modes if mode.split is not None)):
-        at = next((k for k, mode in enumerate(kept) if mode.split is None), None)
-        rest = kept if at is None else kept[:at] + kept[at + 1 :]
+    tail = modes[1:] if modes and modes[0].split is None else modes
+    for rest in (tail, tuple(mode for mode in tail if mode.split is not None), ()):
         step = extent_of(rest)
-        if step <= 2 * extent or kept is not modes:
-            count = -(-extent // step)
-            at = at or 0
-            return rest[:at] + whole(count) + rest[at:]
-    raise AssertionError("the splits alone always serve")
+        if extent % step == 0 if exact else step <= 2 * extent:
+            return whole(-(-extent // step)) + rest
+    raise AssertionError("an axis of which no unit has a part of its own always fits")

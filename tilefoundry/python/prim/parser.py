@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from tilefoundry.diagnostics import VerifyError
 from tilefoundry.ir import tir
 from tilefoundry.ir.core.expr import Call, CallTarget, Constant, Expr, Var, type_of
 from tilefoundry.ir.core.metadata import BindingMetadata, Metadata
@@ -137,16 +136,10 @@ class PrimParser(Parser):
         ]
 
     def _typed(self, node: ast.AST, target: tir.ValueOp | tir.EffectOp, args: tuple[Expr | int, ...]) -> Call:
-        try:
-            with self.located(node):
-                if isinstance(target, tir.ValueOp):
-                    return Call(target, args, metadata=self.place(node))
-                target.infer_type(args, self.place(node))
-        except VerifyError as error:
-            if error.remedy is not None:
-                raise
-            rule = f"T.{target.op_name}: {(type(target).__doc__ or '').partition('. ')[0].rstrip('.')}"
-            raise VerifyError(error.message, span=error.span, remedy=" ".join(rule.split())) from error
+        with self.located(node):
+            if isinstance(target, tir.ValueOp):
+                return Call(target, args, metadata=self.place(node))
+            target.infer_type(args, self.place(node))
         statement = tir.Evaluate(target, args, metadata=self.place(node))  # type: ignore[arg-type]  # ints are indices
         return Effect(f"T.{target.op_name}", (statement,))  # type: ignore[return-value]  # `bind` refuses it as a value
 

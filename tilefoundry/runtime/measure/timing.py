@@ -34,7 +34,7 @@ class Timing:
 
 
 def time_in_turns(
-    works: Sequence[Callable[[], object]], *, on_cuda: bool, rounds: int = 9, batch_seconds: float = 2e-3
+    works: Sequence[Callable[[], object]], *, on_cuda: bool, rounds: int = 15, batch_seconds: float = 2e-3
 ) -> list[Timing]:
     """Times calls that take turns.
 

@@ -28,7 +28,7 @@ def test_they_take_turns_and_short_ones_come_in_batches() -> None:
     warm, measured = order[: order.index("l")], order[order.index("l") :].lstrip("l")
     assert 3 <= len(warm) <= 4
     first, second = measured.split("l")[:2]
-    assert len(first) == len(second) > 10 and measured.count("l") == 2
+    assert len(first) == len(second) >= 1 and measured.count("l") == 2
 
 
 def test_the_median_and_the_best() -> None:

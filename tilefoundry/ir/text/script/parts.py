@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tilefoundry.diagnostics import ExtractError, VerifyError
 from tilefoundry.ir.core.expr import Expr, Tuple, Var
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.type import TupleType, Type
@@ -45,9 +44,6 @@ def take_out(
         is_known: whether a value has a name.
         parameter: a new name for the parameter that stands for a value.
         is_spelled: whether a type can be written in an annotation; where it cannot, the layout is left open.
-
-    Raises:
-        ExtractError: the part does not make sense apart.
     """
     inputs: dict[int, Expr] = {}
     uses: list[Expr] = []
@@ -67,13 +63,7 @@ def take_out(
     ordered = tuple(inputs.values())
     params = tuple(Var(parameter(e), e.type if is_spelled(e.type) else _without_layout(e.type)) for e in ordered)
     rewriter = Rewriter({}, parts=tuple(zip(ordered, params, strict=True)))
-    try:
-        values = [rewriter.expr(result) for result in results]
-    except VerifyError as error:
-        raise ExtractError(
-            f"a value that was written in other mesh scopes than its loop cannot stand apart: {error.message}",
-            remedy="open the scopes around the loop",
-        ) from error
+    values = [rewriter.expr(result) for result in results]
     body = values[0] if len(values) == 1 else Tuple(tuple(values))
     return Part(Function(name, params, body, _without_layout(body.type)), ordered, tuple(uses))
 

@@ -86,12 +86,7 @@ def _of_tiles(p: Primitives, call: Call, tile: Tile) -> Expr:
         extents = [_static(p, "shape", extent) for extent in shape]
         stored = x if tensor_type(x).storage is StorageKind.SMEM else staged(p, x, extents)
         matrices.append(p.reshape(stored, (math.prod(extents[:3]), extents[3])))
-    keys = alike(tile.modes[3], _static(p, "number of keys", shapes[1][2]))
-    if extent_of(keys) != shapes[1][2]:
-        p.refuse(
-            f"{shapes[1][2]} keys cannot be spread over the threads that the columns {tile.modes[3]} are spread over",
-            f"use a multiple of {extent_of(alike(tile.modes[3], 1))} keys, or leave the operands in global memory",
-        )
+    keys = alike(tile.modes[3], _static(p, "number of keys", shapes[1][2]), exact=True)
     return _attending(p, call, tile, matrices[0], keys).at_once(matrices[1], matrices[2])
 
 

@@ -10,7 +10,8 @@ from tilefoundry.passes.lower.context import Lowering, is_scalar
 from tilefoundry.passes.lower.elementwise.operands import operand
 from tilefoundry.passes.lower.matrix.instruction import add_product, is_instruction
 from tilefoundry.passes.lower.registry import lowers
-from tilefoundry.passes.lower.values import Ramp, Value
+from tilefoundry.passes.lower.shard.reshard import add_matrix_product
+from tilefoundry.passes.lower.values import Product, Ramp, Value
 
 
 @lowers(Binary)
@@ -51,7 +52,8 @@ def _accumulate(ctx: Lowering, call: Call, addend: Expr, product: Expr) -> Value
         return dst
     factors = ctx.lower(product.args[0])  # type: ignore[arg-type]  # a MatMul call, see _placed_product
     ctx.emit(tir.Copy(), operand(ctx, call, addend, dst), dst)
-    ctx.emit(tir.Mma(), dst, factors.lhs, factors.rhs)  # type: ignore[union-attr]  # MatMul lowers to a Product
+    assert isinstance(factors, Product)
+    add_matrix_product(ctx, factors.lhs, factors.rhs, dst)
     return dst
 
 

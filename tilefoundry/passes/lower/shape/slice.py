@@ -14,6 +14,7 @@ from tilefoundry.ir.dims import (
     ceildiv,
     dim_add,
     dim_atoms,
+    dim_equal,
     dim_min,
     dim_mul,
     dim_sub,
@@ -171,6 +172,7 @@ def whole(ctx: Lowering, expr: Expr) -> Window | None:
 def _of_window(ctx: Lowering, call: Call, window: Window, starts: list[Scalar]) -> Value:
     op = call.target
     assert isinstance(op, Slice)
+    window = _cut(ctx, call, window)
     if any(step != 1 for step in op.strides):
         window = _strided(ctx, window, starts, op)
         starts = [0 if step != 1 else start for start, step in zip(starts, op.strides, strict=True)]
@@ -183,6 +185,32 @@ def _of_window(ctx: Lowering, call: Call, window: Window, starts: list[Scalar]) 
     if not tensor_type(call).shape:
         return ctx.bind("element", tir.Element(), (window.tensor, *new_starts), _scalar_type(call))
     return Window(window.tensor, tuple(new_starts), tuple(sizes), tuple(sorted(drop)))
+
+
+def _cut(ctx: Lowering, call: Call, window: Window) -> Window:
+    """The window over a view of its tensor that ends where it ends, on axes where a part of it may hang over its end.
+
+    What lies beyond a window reads zero, and its tensor may go on there.
+    """
+    from tilefoundry.passes.lower.shape.windows import global_view
+
+    op, begin = call.target, call.args[1]
+    assert isinstance(op, Slice) and isinstance(begin, Tuple)
+    extents = tensor_type(window.tensor).shape
+    first: list[Scalar] = [0] * len(extents)
+    sizes, starts = list(extents), list(window.starts)
+    cut = False
+    for k, axis in enumerate(window.kept):
+        if op.boundary[k] == "error" or dim_equal(dim_add(window.starts[axis], window.sizes[axis]), extents[axis]):
+            continue
+        if not stays_inside(ctx, begin.elements[k], op.sizes[k], window.sizes[axis]):
+            first[axis], starts[axis], cut = window.starts[axis], 0, True
+            left = dim_sub(extents[axis], window.starts[axis])
+            sizes[axis] = dim_min(window.sizes[axis], left)
+    if not cut:
+        return window
+    tensor = global_view(ctx, window.tensor, tuple(range(len(extents))), sizes, [1] * len(extents), first)
+    return Window(tensor, tuple(starts), window.sizes, window.drop)
 
 
 def _strided(ctx: Lowering, window: Window, starts: list[Scalar], op: Slice) -> Window:

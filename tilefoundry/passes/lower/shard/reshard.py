@@ -78,12 +78,17 @@ def _multiply(ctx: Lowering, lhs: Var, rhs: Var, dst: Var) -> None:
     type_ = tensor_type(dst)
     narrow = type_.dtype.is_float and type_.dtype.bits < 32
     acc = ctx.alloc("acc", replace(type_, dtype=DType.f32)) if narrow else dst
-    if tensor_type(lhs).storage is StorageKind.RMEM and not is_left_operand(tensor_type(lhs), tensor_type(acc)):
-        lhs = _staged(ctx, lhs)
     ctx.emit(tir.Fill(0), acc)
-    ctx.emit(tir.Mma(), acc, lhs, rhs)
+    add_matrix_product(ctx, lhs, rhs, acc)
     if narrow:
         ctx.emit(tir.Cast(), acc, dst)
+
+
+def add_matrix_product(ctx: Lowering, lhs: Var, rhs: Var, acc: Var) -> None:
+    """Emits ``acc += lhs @ rhs``; a left operand in registers that tensor cores do not take as it lies is staged."""
+    if tensor_type(lhs).storage is StorageKind.RMEM and not is_left_operand(tensor_type(lhs), tensor_type(acc)):
+        lhs = _staged(ctx, lhs)
+    ctx.emit(tir.Mma(), acc, lhs, rhs)
 
 
 def _to_shared(ctx: Lowering, call: Call, source: Expr, value: Value, to: TensorType) -> Value:

@@ -28,6 +28,19 @@ def test_no_stack(arch: str) -> None:
     assert found == {"attention__vector": "0", "attention__general": "0"}
 
 
+def test_a_warp_specialised_product() -> None:
+    """Bulk copies feed warpgroup instructions; a release is no fence of the whole GPU; nothing is spilled."""
+    sass = run("cuobjdump", "-sass", "-fun", "gemm__vector", _FOLDER / "gemm_sm_90a.cubin")
+    assert re.search(r"\bHGMMA\.64x256x16\.F32\.BF16", sass)
+    assert re.search(r"\bUTMALDG\.2D\.MULTICAST", sass) and re.search(r"\bUTMALDG\.2D ", sass)
+    assert re.search(r"\bUTMASTG\.2D", sass)
+    assert len(re.findall(r"\bUSETMAXREG", sass)) == 3, "a role that gives registers up and two that claim them"
+    assert not re.search(r"\b(LDL|STL)\b", sass), "registers were spilled or indexed"
+    # Between the first and the last product, apart from the one fence when the pipeline is made.
+    products = sass[sass.index("HGMMA") : sass.rindex("HGMMA")]
+    assert "MEMBAR.ALL.GPU" not in products
+
+
 _CALLER = """
 #include <tilefoundry/runtime.h>
 namespace tilefoundry {{ inline namespace TILEFOUNDRY_UNIT {{

@@ -93,6 +93,68 @@ _REFUSED = {
         "auto s = shared_tensor<float>(cta_shared(), row, row); ops::fill(s, 0.f);",
         "has no owner per element",
     ),
+    "slice of a part of a warp": ("(void)ThreadSlice<0, 40>::count;", "one instance, or whole warps"),
+    "slice that its mesh does not fill": (
+        "MeshSlice<ThreadSlice<64, 64>, Layout<Shape<_32>, Stride<_1>>>{}.local_index();",
+        "must multiply to the slice's size",
+    ),
+    "reduction over the warps of a slice": (
+        "using Half = MeshSlice<ThreadSlice<64, 64>, Layout<Shape<_2, _32>, Stride<_32, _1>>>;"
+        "auto z = register_tensor<float>(Layout<Shape<_64>, Stride<_1>>{}, ShardLayout<Layout<Shape<_2, _32>,"
+        "Stride<_0, _0>>, cute::tuple<shard::S<0>, shard::S<1>>, Half>{});"
+        "auto one = register_tensor<float>(Layout<Shape<_1>, Stride<_1>>{}, ShardLayout<Layout<Shape<_1>, Stride<_0>>,"
+        "cute::tuple<shard::B, shard::B>, Half>{});"
+        "auto ws = shared_tensor<float>(cta_shared(), row, row); ops::reduce<op::sum, Axes<0>>(z, one, ws);",
+        "within a slice a reduction stays in its warp",
+    ),
+    "pipeline of another cluster than the map's": (
+        "using Square = Layout<Shape<_64, _64>, Stride<_64, _1>>;"
+        "auto s = shared_tensor<float>(cta_shared(), Square{}, Square{});"
+        "TensorMap made; auto map = make_tile_map<Shape<_64, _64>, Swizzle<0, 4, 3>, 2>(global_tensor<float, true>("
+        "GlobalArg<2>{}, make_shape(int64_t(64), int64_t(64))), made);"
+        "Pipeline<2, ThreadSlice<0, 32>, ThreadSlice<32, 32>> pipe(cta_shared());"
+        "ops::tile_load(map, make_coord(0, 0), s, pipe);",
+        "those of the pipeline's cluster",
+    ),
+    "fragment loaded by producers": (
+        "auto map = make_tile_map<Shape<Int<128>>>(global_tensor<float, true>(GlobalArg<1>{}, make_shape(int64_t(8))));"
+        "Pipeline<2, ThreadSlice<0, 32>, ThreadSlice<32, 32>> pipe(cta_shared());"
+        "ops::tile_load(map, make_coord(0), x, pipe);",
+        "producers load whole shared tiles",
+    ),
+    "swizzle that no bulk copy has": (
+        "TensorMap made; make_tile_map<Shape<_64>, Swizzle<3, 3, 3>>("
+        "global_tensor<float, true>(GlobalArg<1>{}, make_shape(int64_t(64))), made);",
+        "a swizzle of bulk copies is",
+    ),
+    "gather from what is no window": (
+        _MEMORY + "auto i = register_tensor<int>(row, PerThread{}); ops::gather(t, i, x, _0{});",
+        "the source must be a window",
+    ),
+    "indices that are no integers": (
+        _MEMORY + "ops::gather(make_window<Axes<0>>(t, make_coord(0), make_shape(128)), x, x, _0{});",
+        "indices must be integers",
+    ),
+    "additions to what is no window": (
+        "auto i = register_tensor<int>(row, PerThread{}); ops::scatter_add(i, x, x, _0{});",
+        "the destination must be a window",
+    ),
+    "scan over warps without a workspace": ("ops::scan<op::sum, 0>(x, x, _0{});", "needs a shared-memory workspace"),
+    "scan of an op without an order": ("ops::scan<op::mean, 0>(x, x, _0{});", "the op is sum, prod, max or min"),
+    "scan over CTAs": (
+        "auto z = register_tensor<float>(Layout<Shape<Int<256>>, Stride<_1>>{}, ShardLayout<Layout<Shape<_2, Int<128>>,"
+        "Stride<_0, _0>>, cute::tuple<shard::S<0>, shard::S<1>>, Ctas>{}); ops::scan<op::sum, 0>(z, z, _0{});",
+        "the axis is split over CTAs",
+    ),
+    "transpose with too small a workspace": (
+        "using Two = Layout<Shape<_2>, Stride<_1>>; auto ws = shared_tensor<float>(cta_shared(), Two{}, Two{});"
+        "ops::transpose<Permutation<0>>(x, x, ws);",
+        "the workspace is smaller than transpose_workspace_bytes()",
+    ),
+    "order of registers": (
+        "ops::topk<true>(x, x, x, _0{});",
+        "operands are windows",
+    ),
     "box of another shape": (
         "auto s = shared_tensor<float>(cta_shared(), row, row);"
         "auto map = make_tile_map<Shape<_64>>(global_tensor<float, true>(GlobalArg<1>{}, make_shape(int64_t(64))));"

@@ -144,7 +144,70 @@ TEST(Mma, BF16) { check_orders<cute::bfloat16_t, float>(1e-6); }
 TEST(Mma, F16Accumulator) { check_orders<cute::half_t, cute::half_t>(1e-3); }
 TEST(Mma, F16InputsExactInF64) { check_orders<cute::half_t, double>(1e-15); }
 TEST(Mma, I8) { check_orders<int8_t, int32_t>(0); }
+TEST(Mma, E4M3) { check_orders<cute::float_e4m3_t, float>(1e-6); }
+TEST(Mma, E5M2) { check_orders<cute::float_e5m2_t, float>(1e-6); }
+TEST(Mma, TF32) { check_orders<cute::tfloat32_t, float>(1e-6); }
 TEST(Mma, I32) { check_orders<int32_t, int32_t>(0); }
+
+/// Issued products are those of ops::mma; several of one accumulator may run.
+TEST(Mma, IssueAndWait) {
+  launch(1, 8192, [] {
+    auto a = shared_tensor<float>(cta_shared(), RowMajor<64, 16>{}, RowMajor<64, 16>{});
+    auto b = shared_tensor<float>(cta_shared() + 4096, RowMajor<16, 8>{}, RowMajor<16, 8>{});
+    write(a, [](int i, int k) { return static_cast<float>((i + k) % 5); });
+    write(b, [](int k, int j) { return static_cast<float>((2 * k + j) % 7); });
+    ops::sync<SyncKind::cta>();
+    auto once = register_tensor<float>(RowMajor<64, 8>{}, Accumulator<8>{});
+    auto twice = register_tensor<float>(RowMajor<64, 8>{}, Accumulator<8>{});
+    ops::fill(once, 0.f);
+    ops::fill(twice, 0.f);
+    ops::mma(a, b, once);
+    ops::mma_issue(a, b, twice);
+    auto running = ops::mma_issue(a, b, twice);
+    ops::mma_wait<1>();
+    ops::mma_wait(twice, running);
+    for (int i = 0; i < cute::size(once.engine); ++i) ASSERT_EQ(twice.data()[i], 2 * once.data()[i]);
+  });
+}
+
+/// The operand (64 x K) or (K x 64) of wgmma in rows of W elements along K, swizzled by Bits.
+template <class T, int K, int W, int Bits>
+using AlongK = decltype(shared_tensor<T, cute::Swizzle<Bits, 4, 3>>(
+    static_cast<char*>(nullptr), RowMajor<64, K>{},
+    Layout<Shape<Int<64>, Int<K / W>, Int<W>>, Stride<Int<W>, Int<64 * W>, _1>>{}));
+template <class T, int K, int W, int Bits>
+using BAlongK = decltype(transposed_view(std::declval<AlongK<T, K, W, Bits>>()));
+template <class T, int N>
+using Sums = decltype(register_tensor<T>(RowMajor<64, N>{}, Accumulator<N>{}));
+
+/// Bytes between atoms along K and along the rows, and the code of the swizzle (PTX ISA, matrix descriptor).
+constexpr uint64_t descriptor(uint64_t leading, uint64_t stride, uint64_t code) {
+  return leading >> 4 << 16 | stride >> 4 << 32 | code << 62;
+}
+
+template <class T, class Acc>
+constexpr bool runs_on_warpgroups() {
+  constexpr int W = 16 / sizeof(T);  // 16 bytes
+  return detail::is_wgmma<AlongK<T, 8 * W, 8 * W, 3>, BAlongK<T, 8 * W, 8 * W, 3>, Sums<Acc, 64>>() &&
+         detail::is_wgmma<AlongK<T, 8 * W, 4 * W, 2>, BAlongK<T, 8 * W, 2 * W, 1>, Sums<Acc, 64>>() &&
+         detail::is_wgmma<AlongK<T, 2 * W, W, 0>, BAlongK<T, 2 * W, W, 0>, Sums<Acc, 64>>() &&
+         // a reduced extent of 16 bytes, and a swizzle that is not the rows'
+         !detail::is_wgmma<AlongK<T, W, W, 0>, BAlongK<T, W, W, 0>, Sums<Acc, 64>>() &&
+         !detail::is_wgmma<AlongK<T, 8 * W, 4 * W, 3>, BAlongK<T, 8 * W, 8 * W, 3>, Sums<Acc, 64>>() &&
+         detail::WgmmaLeftOperand<AlongK<T, 8 * W, 8 * W, 3>>::descriptor() == descriptor(16, 1024, 1) &&
+         detail::WgmmaLeftOperand<AlongK<T, 8 * W, 4 * W, 2>>::descriptor() == descriptor(16, 512, 2) &&
+         detail::WgmmaRightOperand<BAlongK<T, 8 * W, 2 * W, 1>>::descriptor() == descriptor(16, 256, 3) &&
+         detail::WgmmaRightOperand<BAlongK<T, 2 * W, W, 0>>::descriptor() == descriptor(64 * 16, 128, 0);
+}
+static_assert(runs_on_warpgroups<cute::half_t, float>() && runs_on_warpgroups<cute::bfloat16_t, float>() &&
+                  runs_on_warpgroups<cute::tfloat32_t, float>() &&
+                  runs_on_warpgroups<cute::float_e4m3_t, float>() &&
+                  runs_on_warpgroups<cute::float_e5m2_t, float>() && runs_on_warpgroups<int8_t, int32_t>(),
+              "16, 8 and 32-bit elements have the descriptors of the same bytes");
+static_assert(
+    !detail::is_wgmma<AlongK<float, 32, 32, 3>, BAlongK<float, 32, 32, 3>, Sums<float, 64>>() &&
+        !detail::is_wgmma<AlongK<int8_t, 128, 128, 3>, BAlongK<int8_t, 128, 128, 3>, Sums<float, 64>>(),
+    "f32 is never shortened, and integers accumulate in integers");
 
 TEST(Mma, TransposedView) {
   launch(1, 4096, [] {

@@ -37,9 +37,14 @@ TILEFOUNDRY_DEVICE void check_mma(Recorder& record) {
   write_small(a, 0);
   write_small(b, 3);
   ops::sync<SyncKind::cta>();
-  auto c = register_tensor<float>(Matrix<64, N>{}, Accumulator<N>{});
-  ops::iota(c, _0{}, 1.f, 2.f);
+  using Sum = std::conditional_t<std::is_same<T, int8_t>::value, int32_t, float>;
+  auto c = register_tensor<Sum>(Matrix<64, N>{}, Accumulator<N>{});
+  ops::iota(c, _0{}, Sum(1), Sum(2));
   ops::mma(a, b, c);
+  record(c);
+  ops::mma_issue(a, b, c);
+  ops::mma_issue(a, b, c);
+  ops::mma_wait(c);
   record(c);
   ops::sync<SyncKind::cta>();
 }
@@ -59,7 +64,25 @@ TILEFOUNDRY_DEVICE void check_mma_from_registers(Recorder& record) {
   ops::iota(c, _1{}, 1.f, 2.f);
   ops::mma(a, b, c);
   record(c);
+  auto running = ops::mma_issue(a, b, c);
+  ops::mma_wait(c, running);
+  record(c);
   ops::sync<SyncKind::cta>();
+}
+
+/// Products of elements of 8 and 32 bits, by warpgroups, by warps with rows along the reduced axis (ldmatrix)
+/// and not, and by each instance.
+template <class T>
+TILEFOUNDRY_DEVICE void check_products_of(Recorder& record) {
+  constexpr int W = 16 / static_cast<int>(sizeof(T)), K = 8 * W;
+  check_mma<T, K, 8, InAtoms<64, K, 3, 8 * W>, InColumnAtoms<K, 8, 3, 8 * W>>(record);
+  check_mma<T, K, 64, InAtoms<64, K, 2, 4 * W>, InColumnAtoms<K, 64, 3, 8 * W>>(record);
+  check_mma<T, 2 * W, 256, InAtoms<64, 2 * W, 1, 2 * W>, InColumnAtoms<2 * W, 256, 1, 2 * W>>(record);
+  check_mma<T, 4 * W, 40, InAtoms<64, 4 * W, 0, W>, InColumnAtoms<4 * W, 40, 0, W>>(record);
+  check_mma<T, 4 * W, 24, InRows<64, 4 * W, W>, InColumns<4 * W, 24, W>>(record);
+  check_mma<T, 4 * W, 32, InColumns<64, 4 * W, W>, InRows<4 * W, 32, W>>(record);
+  check_mma<T, 2 * W, 16, InRows<64, 2 * W, 3>, InColumns<2 * W, 16, 5>>(record);
+  check_mma<T, W, 16, InRows<64, W, W>, InColumns<W, 16, W>>(record);
 }
 
 /// Products of every tier.
@@ -93,4 +116,8 @@ TILEFOUNDRY_DEVICE void check_products(Recorder& record) {
   check_mma_from_registers<half_t, 32, 256, InAtoms<32, 256, 3>>(record);
   check_mma_from_registers<bfloat16_t, 32, 24, InRows<32, 24, 8>>(record);
   check_mma_from_registers<float, 32, 24, InRows<32, 24, 4>>(record);
+  check_products_of<float_e4m3_t>(record);
+  check_products_of<float_e5m2_t>(record);
+  check_products_of<int8_t>(record);
+  check_products_of<tfloat32_t>(record);
 }

@@ -113,6 +113,9 @@ TILEFOUNDRY_DEVICE void mma_exchange(A const& a, B const& b, C& c) {
   sums.store(c);
 }
 
+/// Of a product that was complete when it was issued.
+struct MmaComplete {};
+
 /// The tier for a and b in shared memory, or a in registers.
 template <class A, class B, class C>
 TILEFOUNDRY_DEVICE void mma_of_tiles(A const& a, B const& b, C& c) {
@@ -143,9 +146,11 @@ namespace ops {
 ///   every eight, as those of an accumulator do
 /// @param b whole shared tile of logical shape (K, N); or, with `a` and c, the fragment of m16n8k16
 /// @param c register fragment of logical shape (M, N), any distribution
-/// f16 and bf16 run on tensor cores when c is f32 and distributed as their accumulator: wgmma m64nNk16 on
-/// sm_90a for 128 threads with 64 rows each over operands in core matrices, mma.sync m16n8k16 from sm_80 on.
-/// Otherwise each instance multiplies and adds for its own elements.
+/// f16, bf16, tf32, fp8 (into f32) and i8 (into i32) run on tensor cores when c is distributed as their
+/// accumulator: wgmma m64nN on sm_90a for warpgroups with 64 rows each over operands in core matrices,
+/// mma.sync m16n8 from sm_80 on (fp8 from sm_89 on). `a` in registers and operands along M or N are for
+/// 16-bit elements; others run along the reduced axis. Otherwise each instance multiplies and adds for its
+/// own elements. f32 is never shortened to tf32.
 template <class A, class B, class C>
 TILEFOUNDRY_DEVICE void mma(A const& a, B const& b, C&& c) {
   detail::check_mma<A, B, detail::remove_cvref_t<C>>();
@@ -154,6 +159,37 @@ TILEFOUNDRY_DEVICE void mma(A const& a, B const& b, C&& c) {
   } else {
     detail::mma_fragments(a, b, c);
   }
+}
+
+/// Starts c += a @ b: until an mma_wait has ended it, the instance touches neither c nor the tiles, except
+/// for more products of the same c. Where products are not asynchronous it is complete on return.
+/// @return what keeps the registers of a fragment `a`: passed to mma_wait with c. Of no use for a shared `a`
+template <class A, class B, class C>
+TILEFOUNDRY_DEVICE auto mma_issue(A const& a, B const& b, C& c) {
+#if defined(TILEFOUNDRY_TARGET_CUDA)
+  detail::check_mma<A, B, C>();
+  if constexpr (detail::wgmma_available() && detail::is_wgmma<A, B, C>()) {
+    return detail::wgmma_issue(a, b, c, cute::make_seq<detail::FragmentAxis<C, 0>::count / 2>{});
+  } else {
+    mma(a, b, c);
+    return detail::MmaComplete{};
+  }
+#else
+  mma(a, b, c);
+  return detail::MmaComplete{};
+#endif
+}
+
+/// Waits until at most `Pending` of the products that the instance has started are running, the last ones.
+/// @param ended the fragments c of those that have ended, and what mma_issue returned for them
+template <int Pending = 0, class... Ended>
+TILEFOUNDRY_DEVICE void mma_wait([[maybe_unused]] Ended&... ended) {
+#if defined(TILEFOUNDRY_TARGET_CUDA)
+  if constexpr (detail::wgmma_available()) {
+    detail::wgmma_wait<Pending>();
+    (detail::wgmma_ended(ended), ...);
+  }
+#endif
 }
 
 }  // namespace ops

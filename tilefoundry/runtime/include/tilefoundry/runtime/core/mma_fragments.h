@@ -20,7 +20,8 @@ TILEFOUNDRY_HOST_DEVICE constexpr bool is_right_operand(cute::seq<M...>) {
   for (MeshMove const& move : moves) {
     if (move.extent == 1) continue;
     bool const quad = move.thread && move.step == 1 && move.extent == 4 && move.axis == 0 && move.weight == 2;
-    bool const group = move.thread && move.step == 4 && move.extent == 8 && move.axis == 1 && move.weight == 1;
+    bool const group =
+        move.thread && move.step == 4 && move.extent == 8 && move.axis == 1 && move.weight == 1;
     if (!quad && !group) return false;
     covered += move.extent;
   }
@@ -31,7 +32,8 @@ template <class A, class B, class C>
 TILEFOUNDRY_HOST_DEVICE constexpr bool is_m16n8k16() {
   using GB = typename B::global_layout_type;
   return decltype(cute::size<0>(GB{}))::value == 16 && decltype(cute::size<1>(GB{}))::value == 8 &&
-         is_accumulator<C, 5>() && FragmentAxis<C, 0>::count == 2 && is_left_operand<A, C>() &&
+         sizeof(typename A::value_type) == 2 && is_accumulator<C, typename A::value_type, 5>() &&
+         FragmentAxis<C, 0>::count == 2 && is_left_operand<A, C>() &&
          is_right_operand<B>(cute::make_seq<FragmentOf<B>::Traits::axes>{});
 }
 
@@ -89,9 +91,9 @@ TILEFOUNDRY_DEVICE void mma_fragments(A const& a, B const& b, C& c) {
     auto* const d = cute::raw_pointer_cast(part.data());
     using Rows = FragmentAxis<C, 0>;
     using Columns = FragmentAxis<C, 1>;
-    mma_m16n8k16<T>(d[Rows::offset(0) + Columns::offset(0)], d[Rows::offset(0) + Columns::offset(1)],
-                    d[Rows::offset(1) + Columns::offset(0)], d[Rows::offset(1) + Columns::offset(1)], fa,
-                    fb[0], fb[1]);
+    mma_m16n8<T>(d[Rows::offset(0) + Columns::offset(0)], d[Rows::offset(0) + Columns::offset(1)],
+                 d[Rows::offset(1) + Columns::offset(0)], d[Rows::offset(1) + Columns::offset(1)], fa, fb[0],
+                 fb[1]);
     return;
   }
 #endif

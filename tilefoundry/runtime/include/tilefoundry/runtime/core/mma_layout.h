@@ -5,6 +5,7 @@
 #include <tilefoundry/runtime/core/copy.h>
 #include <tilefoundry/runtime/core/matrix.h>
 #include <tilefoundry/runtime/core/reducers.h>
+#include <tilefoundry/runtime/core/slice.h>
 
 namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
@@ -100,9 +101,32 @@ TILEFOUNDRY_HOST_DEVICE constexpr bool threads_are_accumulator(cute::seq<M...>) 
   return covered == Bits;
 }
 
-template <class C, int Bits>
+/// Tensor cores take 32 bytes of the reduced axis at a time, of which a lane reads words of 4 bytes.
+template <class T>
+inline constexpr int kMmaDepth = 32 / static_cast<int>(sizeof(T));
+template <class T>
+inline constexpr int kMmaWord = 4 / static_cast<int>(sizeof(T));
+
+/// The type in which tensor cores accumulate products of T; void where there are no such instructions.
+template <class T>
+struct MmaAccumulator {
+  using type = std::conditional_t<is_small_float_v<T>, float, void>;
+};
+template <>
+struct MmaAccumulator<int8_t> {
+  using type = int32_t;
+};
+
+/// Whether the mesh of an accumulator of warpgroups is a single one.
+template <class C, int... M>
+TILEFOUNDRY_HOST_DEVICE constexpr bool spans_one_warpgroup(cute::seq<M...>) {
+  return (mesh_move<C, M>().extent * ... * 1) == 128;
+}
+
+/// Whether c holds products of T as tensor cores accumulate them.
+template <class C, class T, int Bits>
 TILEFOUNDRY_HOST_DEVICE constexpr bool is_accumulator() {
-  return std::is_same<typename C::value_type, float>::value &&
+  return std::is_same<typename C::value_type, typename MmaAccumulator<T>::type>::value &&
          FragmentAxis<C, 0>::pairs(8, Bits == 5 ? 16 : 64) && FragmentAxis<C, 1>::pairs(1, 8) &&
          threads_are_accumulator<C, Bits>(cute::make_seq<FragmentOf<C>::Traits::axes>{});
 }
@@ -157,28 +181,30 @@ TILEFOUNDRY_DEVICE void pack_a(uint32_t (&fragment)[4], A const& a, int row_bloc
   }
 }
 
-/// How wgmma sees a 16-bit operand in shared memory: as atoms of 8 rows of 16 * 2^B bytes, each contiguous
-/// and swizzled by cute::Swizzle<B, 4, 3>, whose rows run along the rows or columns of the product (Mn) or
-/// along the reduced axis (K). (PTX ISA, asynchronous warpgroup matrices: canonical layouts and the matrix
-/// descriptor.)
-template <class Mn, class K, class Swizzle>
+/// How wgmma sees an operand of `Bytes` per element in shared memory: as atoms of 8 rows of 16 * 2^B bytes,
+/// each contiguous and swizzled by cute::Swizzle<B, 4, 3>, whose rows run along the reduced axis (K) or, for
+/// 16-bit elements, along the rows or columns of the product (Mn). (PTX ISA, asynchronous warpgroup matrices:
+/// canonical layouts and the matrix descriptor.)
+template <int Bytes, class Mn, class K, class Swizzle>
 struct WgmmaOperand {
   static constexpr int bits = Swizzle::num_bits;
-  static constexpr int width = 8 << bits;  ///< elements of a row of an atom
+  static constexpr int chunk = 16 / Bytes;
+  static constexpr int width = chunk << bits;  ///< elements of a row of an atom
   static constexpr bool along_k = K::contiguous(width) && Mn::steps_by(width, 8);
-  static constexpr bool along_mn = Mn::contiguous(width) && K::steps_by(width, 8);
+  static constexpr bool along_mn = Bytes == 2 && Mn::contiguous(width) && K::steps_by(width, 8);
   /// Distances of atoms, of which wgmma takes one each; the rows of an instruction along K lie in one atom.
   static constexpr int mn_atoms = Mn::distance(along_k ? 8 : width);
-  static constexpr int k_atoms = along_k && bits != 0 ? 0 : K::distance(8);
+  static constexpr int k_atoms = along_k && bits != 0 ? 0 : K::distance(along_k ? chunk : 8);
   static constexpr bool valid = Swizzle::num_base == 4 && Swizzle::num_shft == 3 && (along_k || along_mn) &&
-                                K::extent % 16 == 0 && Mn::extent % 8 == 0 && mn_atoms >= 0 && k_atoms >= 0 &&
-                                2 * mn_atoms < (1 << 18) && 2 * k_atoms < (1 << 18);
+                                K::extent % (32 / Bytes) == 0 && Mn::extent % 8 == 0 && mn_atoms >= 0 &&
+                                k_atoms >= 0 && Bytes * mn_atoms < (1 << 18) && Bytes * k_atoms < (1 << 18);
   /// Columns of the product at which an instruction may begin.
   static constexpr int mn_step = along_k ? 8 : width;
 
   /// The descriptor without its address.
   TILEFOUNDRY_HOST_DEVICE static constexpr uint64_t descriptor() {
-    uint64_t const mn = static_cast<uint64_t>(2 * mn_atoms >> 4), k = static_cast<uint64_t>(2 * k_atoms >> 4);
+    uint64_t const mn = static_cast<uint64_t>(Bytes * mn_atoms >> 4);
+    uint64_t const k = static_cast<uint64_t>(Bytes * k_atoms >> 4);
     uint64_t const code[] = {0, 3, 2, 1};  // none, 32, 64, 128 bytes
     // Without a swizzle the leading distance is that along K; with one it is that of atoms along Mn, or
     // unused.
@@ -188,9 +214,11 @@ struct WgmmaOperand {
 };
 
 template <class A>
-using WgmmaLeftOperand = WgmmaOperand<typename Matrix<A>::Rows, typename Matrix<A>::Columns, SwizzleOf<A>>;
+using WgmmaLeftOperand = WgmmaOperand<static_cast<int>(sizeof(typename A::value_type)),
+                                      typename Matrix<A>::Rows, typename Matrix<A>::Columns, SwizzleOf<A>>;
 template <class B>
-using WgmmaRightOperand = WgmmaOperand<typename Matrix<B>::Columns, typename Matrix<B>::Rows, SwizzleOf<B>>;
+using WgmmaRightOperand = WgmmaOperand<static_cast<int>(sizeof(typename B::value_type)),
+                                       typename Matrix<B>::Columns, typename Matrix<B>::Rows, SwizzleOf<B>>;
 
 /// Columns that one instruction multiplies, from the widest.
 inline constexpr int kWgmmaColumns[] = {256, 192, 128, 96, 64, 32, 16, 8};
@@ -214,21 +242,33 @@ TILEFOUNDRY_HOST_DEVICE constexpr bool wgmma_columns_begin_atoms() {
   return true;
 }
 
+/// The first thread of a mesh.
+template <class Mesh>
+struct MeshFirst {
+  static constexpr int value = 0;
+};
+template <int First, int Count, class Layout>
+struct MeshFirst<MeshSlice<ThreadSlice<First, Count>, Layout>> {
+  static constexpr int value = First;
+};
+
 /// Whether warpgroup instructions multiply these operands as they lie.
 template <class A, class B, class C>
 TILEFOUNDRY_HOST_DEVICE constexpr bool is_wgmma() {
   using T = typename B::value_type;
   constexpr int threads = static_program_dim<kThreadLevel<C>>();
-  if constexpr (!(std::is_same<T, cute::half_t>::value || std::is_same<T, cute::bfloat16_t>::value)) {
+  if constexpr (std::is_void<typename MmaAccumulator<T>::type>::value) {
     return false;
-  } else if constexpr (threads == 0 || threads % 128 != 0 || !is_accumulator<C, 7>()) {
+  } else if constexpr (threads == 0 || threads % 128 != 0 ||
+                       MeshFirst<typename FragmentOf<C>::Traits::mesh_type>::value % 128 != 0 ||
+                       !is_accumulator<C, T, 7>()) {
     return false;
   } else if constexpr (!WgmmaRightOperand<B>::valid || !wgmma_columns_begin_atoms<B, C>()) {
     return false;
   } else if constexpr (is_whole<A>::value) {
     return WgmmaLeftOperand<A>::valid;
   } else {
-    return is_left_operand<A, C>();
+    return sizeof(T) == 2 && is_left_operand<A, C>();
   }
 }
 
@@ -238,10 +278,12 @@ TILEFOUNDRY_DEVICE void for_each_constant(F const& f, cute::seq<I...>) {
   (f(cute::Int<I>{}), ...);
 }
 
-/// Whether c += a @ b can run on m16n8k16 tensor core instructions with c as it lies.
+/// Whether c += a @ b can run on tensor core instructions of 16 x 8 elements with c as it lies.
 template <class A, class C>
 TILEFOUNDRY_HOST_DEVICE constexpr bool is_m16n8_fragment() {
-  return decltype(cute::size<1>(typename A::global_layout_type{}))::value % 16 == 0 && is_accumulator<C, 5>();
+  using T = typename A::value_type;
+  return decltype(cute::size<1>(typename A::global_layout_type{}))::value % kMmaDepth<T> == 0 &&
+         (is_whole<A>::value || sizeof(T) == 2) && is_accumulator<C, T, 5>();
 }
 
 template <class A, class B, class C>

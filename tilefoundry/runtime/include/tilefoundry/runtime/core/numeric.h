@@ -23,6 +23,9 @@ template <>
 struct is_small_float<cute::float_e4m3_t> : std::true_type {};
 template <>
 struct is_small_float<cute::float_e5m2_t> : std::true_type {};
+/// f32 of which tensor cores see 10 bits of the mantissa.
+template <>
+struct is_small_float<cute::tfloat32_t> : std::true_type {};
 
 template <class T>
 inline constexpr bool is_small_float_v = is_small_float<T>::value;
@@ -130,6 +133,8 @@ TILEFOUNDRY_HOST_DEVICE To convert(From from) {
     return from != From(0);
   } else if constexpr (std::is_same<To, cute::half_t>::value) {
     return detail::float_to_half(static_cast<float>(from));
+  } else if constexpr (std::is_same<To, cute::tfloat32_t>::value) {
+    return cute::tfloat32_t(static_cast<float>(from));
   } else if constexpr (std::is_same<To, cute::bfloat16_t>::value) {
     // By way of f32 also for integers: CUTLASS's integer constructor truncates.
     return cute::bfloat16_t(static_cast<float>(from));

@@ -6,6 +6,7 @@
 #include <tilefoundry/runtime/core/elementwise.h>
 #include <tilefoundry/runtime/core/reduce_plan.h>
 #include <tilefoundry/runtime/core/reducers.h>
+#include <tilefoundry/runtime/core/slice.h>
 
 namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
@@ -70,6 +71,9 @@ TILEFOUNDRY_DEVICE void reduce(Src const& src_tensor, Dst&& dst_tensor, Ws&& ws 
                 "ops::reduce: a reduced axis is split over CTAs; reduce it in another kernel");
   static_assert(!Plan::crosses_warps() || has_workspace,
                 "ops::reduce: the reduction leaves its warp and needs a shared-memory workspace");
+  static_assert(
+      !Plan::crosses_warps() || !detail::is_mesh_slice<decltype(src.shard_layout.mesh)>::value,
+      "ops::reduce: warps meet at the barrier of the CTA; within a slice a reduction stays in its warp");
   static_assert(Plan::lanes_regular(),
                 "ops::reduce: a reduced mesh axis within a warp must have a power-of-two extent and step");
   static_assert(detail::FragmentOf<D>::count == Plan::kept,

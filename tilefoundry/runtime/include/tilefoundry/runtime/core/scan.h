@@ -3,6 +3,7 @@
 // layouts at compile time.
 #pragma once
 
+#include <tilefoundry/runtime/core/copy.h>
 #include <tilefoundry/runtime/core/reduce.h>
 
 namespace tilefoundry {

@@ -4,15 +4,16 @@
 
 #include <tilefoundry/runtime/core/copy.h>
 #include <tilefoundry/runtime/core/matrix.h>
+#include <tilefoundry/runtime/core/slice.h>
 #include <tilefoundry/runtime/core/tensors.h>
 
 namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
 
-template <class Box, class Tensor>
-struct TileMap;
-
 namespace detail {
+
+template <class Box, class Tensor, class Movement>
+struct TileMap;
 
 template <class Pointer>
 struct row_alignment {
@@ -171,11 +172,19 @@ struct BoxAxis {
       return TileAxis<Tile, axis>::contiguous(n);
     }
   }
-  TILEFOUNDRY_HOST_DEVICE static constexpr bool aligned(int n) {
+  TILEFOUNDRY_HOST_DEVICE static constexpr bool aligned(int n, int step = 1) {
     if constexpr (axis < 0) {
       return true;
     } else {
-      return TileAxis<Tile, axis>::aligned(1, n);
+      return TileAxis<Tile, axis>::aligned(step, n);
+    }
+  }
+  /// Whether the elements of each run of `n` are `stride` apart.
+  TILEFOUNDRY_HOST_DEVICE static constexpr bool steps_by(int stride, int n) {
+    if constexpr (axis < 0) {
+      return n == 1;
+    } else {
+      return TileAxis<Tile, axis>::steps_by(stride, n);
     }
   }
 };
@@ -214,14 +223,14 @@ TILEFOUNDRY_HOST_DEVICE constexpr int row_axis(cute::seq<B...>) {
 
 /// The instance's packs of a tile of rows, where a pass of all instances covers whole rows: its column stays,
 /// so that a pass costs one step in each memory and one comparison.
-template <int N, class Tile, class Access, class F, int... B>
+template <class Slice, int N, class Tile, class Access, class F, int... B>
 TILEFOUNDRY_DEVICE void for_each_row_pack(Access const& access, F const& f, cute::seq<B...> axes) {
-  constexpr int threads = static_program_dim<kThreadLevel<Access>>();
+  constexpr int threads = Movers<Slice, Access>::count;
   constexpr int per_row = Access::template box<Access::inner> / N;
   constexpr int axis = row_axis<Access>(cute::make_seq<Access::rank>{});
   constexpr int rows = Access::template box<axis>, step = threads / per_row;
   using Rows = BoxAxis<Access, axis, Tile>;
-  int const thread = program_id<TopologyScope::thread>();
+  int const thread = Movers<Slice, Access>::rank();
   int const first_row = thread / per_row;
   int const index[Access::rank] = {(B == Access::inner ? thread % per_row * N
                                     : B == axis        ? first_row
@@ -255,17 +264,18 @@ TILEFOUNDRY_DEVICE void for_each_row_pack(Access const& access, F const& f, cute
 }
 
 /// Visits the packs of a whole tile that the instance moves: f(place in global memory, offset in the tile).
-template <int N, class Tile, class Access, class F, int... B>
+/// @tparam Slice the instances that share the work; void for the whole CTA
+template <class Slice, int N, class Tile, class Access, class F, int... B>
 TILEFOUNDRY_DEVICE void for_each_pack(Access const& access, F const& f, cute::seq<B...> axes) {
   constexpr int per_row = Access::template box<Access::inner> / N;
   constexpr int packs = (Access::template box<B> * ... * 1) / N;
-  constexpr int threads = static_program_dim<kThreadLevel<Access>>();
+  constexpr int threads = Movers<Slice, Access>::count;
   static_assert(threads > 0, "tile_load, tile_store: the thread level must be static");
   if constexpr (row_axis<Access>(cute::make_seq<Access::rank>{}) >= 0 && per_row <= threads &&
                 threads % per_row == 0) {
-    for_each_row_pack<N, Tile>(access, f, axes);
+    for_each_row_pack<Slice, N, Tile>(access, f, axes);
   } else {
-    int const thread = program_id<TopologyScope::thread>();
+    int const thread = Movers<Slice, Access>::rank();
     auto const visit = [&](int pack) {
       int index[Access::rank];
       index[Access::inner] = pack % per_row * N;

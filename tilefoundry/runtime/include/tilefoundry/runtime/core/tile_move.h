@@ -7,9 +7,9 @@ namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
 namespace detail {
 
-template <int N, class Tile, class Access, class T>
+template <class Slice, int N, class Tile, class Access, class T>
 TILEFOUNDRY_DEVICE void load_shared_packs(Access const& access, T* tile) {
-  for_each_pack<N, Tile>(
+  for_each_pack<Slice, N, Tile>(
       access,
       [&](auto const& place, int offset) {
         int const valid = access.valid(place, N);
@@ -27,8 +27,8 @@ TILEFOUNDRY_DEVICE void load_shared_packs(Access const& access, T* tile) {
       cute::make_seq<Access::rank>{});
 }
 
-template <class Box, class Tensor, class Coord, class Dst>
-TILEFOUNDRY_DEVICE void load_shared(TileMap<Box, Tensor> const& map, Coord const& coord, Dst& dst) {
+template <class Slice, class Box, class Tensor, class Movement, class Coord, class Dst>
+TILEFOUNDRY_DEVICE void load_shared(TileMap<Box, Tensor, Movement> const& map, Coord const& coord, Dst& dst) {
   using Access = TileAccess<Box, Tensor, typename Dst::global_layout_type>;
   using T = typename Dst::value_type;
   static_assert(std::is_same<T, typename Access::T>::value,
@@ -37,16 +37,16 @@ TILEFOUNDRY_DEVICE void load_shared(TileMap<Box, Tensor> const& map, Coord const
   constexpr int n = shared_pack<Access, Dst>(cute::make_seq<Access::rank>{});
   if constexpr (n > 1) {
     if (access.start[Access::inner] % n == 0) {
-      load_shared_packs<n, Dst>(access, dst.data());
+      load_shared_packs<Slice, n, Dst>(access, dst.data());
       return;
     }
   }
-  load_shared_packs<1, Dst>(access, dst.data());
+  load_shared_packs<Slice, 1, Dst>(access, dst.data());
 }
 
-template <int N, class Tile, class Access, class T>
+template <class Slice, int N, class Tile, class Access, class T>
 TILEFOUNDRY_DEVICE void store_shared_packs(Access const& access, T const* tile) {
-  for_each_pack<N, Tile>(
+  for_each_pack<Slice, N, Tile>(
       access,
       [&](auto const& place, int offset) {
         int const valid = access.valid(place, N);
@@ -62,8 +62,9 @@ TILEFOUNDRY_DEVICE void store_shared_packs(Access const& access, T const* tile) 
       cute::make_seq<Access::rank>{});
 }
 
-template <class Box, class Tensor, class Coord, class Src>
-TILEFOUNDRY_DEVICE void store_shared(TileMap<Box, Tensor> const& map, Coord const& coord, Src const& src) {
+template <class Slice, class Box, class Tensor, class Movement, class Coord, class Src>
+TILEFOUNDRY_DEVICE void store_shared(TileMap<Box, Tensor, Movement> const& map, Coord const& coord,
+                                     Src const& src) {
   using Access = TileAccess<Box, Tensor, typename Src::global_layout_type>;
   static_assert(std::is_same<typename Src::value_type, typename Access::T>::value,
                 "ops::tile_store: source and destination types differ");
@@ -71,11 +72,11 @@ TILEFOUNDRY_DEVICE void store_shared(TileMap<Box, Tensor> const& map, Coord cons
   constexpr int n = shared_pack<Access, Src>(cute::make_seq<Access::rank>{});
   if constexpr (n > 1) {
     if (access.start[Access::inner] % n == 0) {
-      store_shared_packs<n, Src>(access, src.data());
+      store_shared_packs<Slice, n, Src>(access, src.data());
       return;
     }
   }
-  store_shared_packs<1, Src>(access, src.data());
+  store_shared_packs<Slice, 1, Src>(access, src.data());
 }
 
 /// Elements of a register fragment that are neighbours in global memory and in a run of its walk.
@@ -144,8 +145,9 @@ TILEFOUNDRY_DEVICE void load_fragment_groups(Access const& access, Dst& dst) {
       cute::make_seq<Access::rank>{});
 }
 
-template <class Box, class Tensor, class Coord, class Dst>
-TILEFOUNDRY_DEVICE void load_fragment(TileMap<Box, Tensor> const& map, Coord const& coord, Dst& dst) {
+template <class Box, class Tensor, class Movement, class Coord, class Dst>
+TILEFOUNDRY_DEVICE void load_fragment(TileMap<Box, Tensor, Movement> const& map, Coord const& coord,
+                                      Dst& dst) {
   using Access = TileAccess<Box, Tensor, typename Dst::global_layout_type>;
   static_assert(FragmentOf<Dst>::valid,
                 "ops::tile_load: the fragment's modes must factor the logical extents in order");
@@ -194,8 +196,9 @@ TILEFOUNDRY_DEVICE void store_fragment_groups(Access const& access, Src const& s
       cute::make_seq<Access::rank>{});
 }
 
-template <class Box, class Tensor, class Coord, class Src>
-TILEFOUNDRY_DEVICE void store_fragment(TileMap<Box, Tensor> const& map, Coord const& coord, Src const& src) {
+template <class Box, class Tensor, class Movement, class Coord, class Src>
+TILEFOUNDRY_DEVICE void store_fragment(TileMap<Box, Tensor, Movement> const& map, Coord const& coord,
+                                       Src const& src) {
   using Access = TileAccess<Box, Tensor, typename Src::global_layout_type>;
   using Traits = ShardTraits<typename Src::shard_layout_type>;
   static_assert(FragmentOf<Src>::valid,

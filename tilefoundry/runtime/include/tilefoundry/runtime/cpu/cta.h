@@ -48,6 +48,26 @@ inline std::exception_ptr located_current_exception(Instance const& at) {
   }
 }
 
+/// A barrier in shared memory that instances arrive at without waiting; its phases alternate in parity.
+struct Mbarrier {
+  int16_t expected;
+  int16_t missing;
+  uint32_t phase = 0;
+
+  explicit Mbarrier(int arrivals)
+      : expected(static_cast<int16_t>(arrivals)), missing(static_cast<int16_t>(arrivals)) {}
+
+  /// Whether the phase ended with this arrival.
+  bool arrive() {
+    if (--missing > 0) return false;
+    missing = expected;
+    ++phase;
+    return true;
+  }
+  bool ended(unsigned parity) const { return (phase & 1u) != parity; }
+};
+static_assert(sizeof(Mbarrier) == 8, "as large as the barrier of a GPU");
+
 class Cta {
  public:
   static constexpr size_t kExchangeBytes = 16;
@@ -106,6 +126,22 @@ class Cta {
     wait(warp_[{warp, mask}], __builtin_popcount(mask), "a warp barrier");
   }
 
+  void arrive(Mbarrier& barrier) {
+    if (!barrier.arrive()) return;
+    auto const waiting = mbarrier_waiting_.find(&barrier);
+    if (waiting == mbarrier_waiting_.end()) return;
+    blocked_ -= waiting->second;
+    mbarrier_waiting_.erase(waiting);
+  }
+
+  /// Until the phase of this parity has ended.
+  void wait(Mbarrier const& barrier, unsigned parity) {
+    if (cancelled_) throw Cancelled{};
+    if (barrier.ended(parity)) return;
+    ++mbarrier_waiting_[&barrier];
+    block("a stage of a pipeline", [&] { return barrier.ended(parity); });
+  }
+
   /// The value that the lane `distance` away (by exclusive or) passed to the same call.
   template <class T>
   T shuffle_xor(T value, int distance) {
@@ -156,6 +192,7 @@ class Cta {
     cta_barrier_ = grid_ = Barrier{};
     for (Barrier& b : named_) b = Barrier{};
     warp_.clear();
+    mbarrier_waiting_.clear();
     alive_ = whole.threads;
     blocked_ = 0;
     previous_ = whole.threads - 1;
@@ -198,12 +235,18 @@ class Cta {
       blocked_ -= expected - 1;
       return;
     }
-    Fibre& self = fibres_[running_];
     unsigned const generation = barrier.generation;
+    block(name, [&] { return barrier.generation != generation; });
+  }
+
+  /// Lets others run until `done`; whoever makes it so has taken the instance off `blocked_`.
+  template <class Done>
+  void block(char const* name, Done const& done) {
+    Fibre& self = fibres_[running_];
     self.waits_at = name;
     ++blocked_;
     if (blocked_ == alive_) diverged();
-    while (barrier.generation == generation) {
+    while (!done()) {
       if (cancelled_) throw Cancelled{};
       previous_ = running_;
       resume(self.next, &self.stack);
@@ -251,6 +294,7 @@ class Cta {
   std::vector<char> exchange_[2];
   Barrier cta_barrier_, grid_, named_[16];
   std::map<std::pair<int, unsigned>, Barrier> warp_;
+  std::map<void const*, int> mbarrier_waiting_;  // how many instances
   void const* body_ = nullptr;
   void (*call_)(void const*) = nullptr;
   void* outside_ = nullptr;

@@ -5,6 +5,7 @@
 #include <tilefoundry/runtime/cpu/cta.h>
 
 #include <cstring>
+#include <new>
 #include <stdexcept>
 #include <string>
 
@@ -88,6 +89,52 @@ void atomic_add(T* p, T value) {
 
 inline float max_nan(float a, float b) { return a != a ? a : b != b ? b : a < b ? b : a; }
 inline float min_nan(float a, float b) { return a != a ? a : b != b ? b : b < a ? b : a; }
+
+/// A CPU has no bulk copies (these are named, never called) and no clusters: each CTA is its own.
+constexpr bool bulk_copies_available() { return false; }
+inline int cluster_rank() { return 0; }
+inline void cluster_barrier() { barrier(); }
+
+inline void mbarrier_init(char* barrier, int arrivals) { new (barrier) Mbarrier{arrivals}; }
+inline void mbarrier_end(char*) {}
+inline void mbarriers_made() {}
+inline void mbarrier_arrive(char* barrier) {
+  auto& self = *reinterpret_cast<Mbarrier*>(barrier);
+  if (Cta* cta = collective()) {
+    cta->arrive(self);
+  } else {
+    self.arrive();
+  }
+}
+inline void mbarrier_arrive_at(char* barrier, int) { mbarrier_arrive(barrier); }
+inline void mbarrier_wait(char* barrier, unsigned parity) {
+  auto const& self = *reinterpret_cast<Mbarrier*>(barrier);
+  if (Cta* cta = collective()) {
+    cta->wait(self, parity);
+  } else if (!self.ended(parity)) {
+    throw std::logic_error(
+        "a pipeline of a single instance waits for a stage that it has not filled or freed");
+  }
+}
+
+template <class... Any>
+void mbarrier_expect(Any const&...);
+template <class... Any>
+void bulk_load(Any const&...);
+template <class... Any>
+void bulk_load_multicast(Any const&...);
+template <class... Any>
+void bulk_store(Any const&...);
+void bulk_store_commit();
+template <int Pending>
+void bulk_store_wait();
+template <int Pending>
+inline void bulk_store_wait_read() {}
+
+template <int N>
+inline void give_up_registers() {}
+template <int N>
+inline void claim_registers() {}
 
 /// Copies `valid` of `Bytes` bytes and zeroes the rest.
 template <int Bytes>

@@ -154,11 +154,25 @@ TILEFOUNDRY_DEVICE uint32_t shared_address(void const* p) {
   return static_cast<uint32_t>(__cvta_generic_to_shared(p));
 }
 
-/// Before a barrier: what this thread wrote to shared memory may be read by wgmma after it, which takes
-/// another path to memory (the async proxy).
+/// Before a barrier: what this thread wrote to shared memory may be read after it by wgmma and bulk copies,
+/// which take another path to memory (the async proxy).
 TILEFOUNDRY_DEVICE void publish_shared() {
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
+}
+
+/// Registers of each thread of the warpgroup from here on.
+template <int N>
+TILEFOUNDRY_DEVICE void give_up_registers() {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(N));
+#endif
+}
+template <int N>
+TILEFOUNDRY_DEVICE void claim_registers() {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(N));
 #endif
 }
 

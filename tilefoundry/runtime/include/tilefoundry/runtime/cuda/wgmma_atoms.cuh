@@ -1,6 +1,6 @@
-// The instructions wgmma.mma_async m64nNk16 with f32 accumulation, f16 or bf16 operands: B from shared
-// memory, A from shared memory or registers. Written out here, because CuTe's header of all shapes costs
-// seconds of every compile.
+// The instructions wgmma.mma_async m64nN over 32 bytes of the reduced axis: B from shared memory, A from
+// shared memory or, for 16-bit elements, registers; f32 accumulation, i32 for i8. Written out here, because
+// CuTe's header of all shapes costs seconds of every compile.
 #pragma once
 
 #include <tilefoundry/runtime/core/functors.h>
@@ -15,15 +15,15 @@ namespace detail {
 template <int N>
 struct Wgmma;
 
-#define TILEFOUNDRY_D4(i) \
-  "+f"(d[At::at(i)]), "+f"(d[At::at(i + 1)]), "+f"(d[At::at(i + 2)]), "+f"(d[At::at(i + 3)])
-#define TILEFOUNDRY_D8(i) TILEFOUNDRY_D4(i), TILEFOUNDRY_D4(i + 4)
-#define TILEFOUNDRY_D16(i) TILEFOUNDRY_D8(i), TILEFOUNDRY_D8(i + 8)
-#define TILEFOUNDRY_D32(i) TILEFOUNDRY_D16(i), TILEFOUNDRY_D16(i + 16)
-#define TILEFOUNDRY_D48(i) TILEFOUNDRY_D32(i), TILEFOUNDRY_D16(i + 32)
-#define TILEFOUNDRY_D64(i) TILEFOUNDRY_D32(i), TILEFOUNDRY_D32(i + 32)
-#define TILEFOUNDRY_D96(i) TILEFOUNDRY_D64(i), TILEFOUNDRY_D32(i + 64)
-#define TILEFOUNDRY_D128(i) TILEFOUNDRY_D64(i), TILEFOUNDRY_D64(i + 64)
+#define TILEFOUNDRY_D4(as, i) \
+  as(d[At::at(i)]), as(d[At::at(i + 1)]), as(d[At::at(i + 2)]), as(d[At::at(i + 3)])
+#define TILEFOUNDRY_D8(as, i) TILEFOUNDRY_D4(as, i), TILEFOUNDRY_D4(as, i + 4)
+#define TILEFOUNDRY_D16(as, i) TILEFOUNDRY_D8(as, i), TILEFOUNDRY_D8(as, i + 8)
+#define TILEFOUNDRY_D32(as, i) TILEFOUNDRY_D16(as, i), TILEFOUNDRY_D16(as, i + 16)
+#define TILEFOUNDRY_D48(as, i) TILEFOUNDRY_D32(as, i), TILEFOUNDRY_D16(as, i + 32)
+#define TILEFOUNDRY_D64(as, i) TILEFOUNDRY_D32(as, i), TILEFOUNDRY_D32(as, i + 32)
+#define TILEFOUNDRY_D96(as, i) TILEFOUNDRY_D64(as, i), TILEFOUNDRY_D32(as, i + 64)
+#define TILEFOUNDRY_D128(as, i) TILEFOUNDRY_D64(as, i), TILEFOUNDRY_D64(as, i + 64)
 
 #define TILEFOUNDRY_R4 "%0,%1,%2,%3"
 #define TILEFOUNDRY_R8 TILEFOUNDRY_R4 ",%4,%5,%6,%7"
@@ -38,40 +38,54 @@ struct Wgmma;
 #define TILEFOUNDRY_R128 \
   TILEFOUNDRY_R112 ",%112,%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127"
 
-// Whether to add to d is a run-time predicate; the signs of A and B are kept. f16 and bf16 differ in the type
-// alone.
-#define TILEFOUNDRY_WGMMA_ASM(N, C, type, tail, ...)                                                   \
-  asm volatile(                                                                                        \
-      "{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                                                       \
-      "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." type "." type " {" TILEFOUNDRY_R##C "}, " tail \
-                                                                                            ";\n}"     \
-      : TILEFOUNDRY_D##C(0)                                                                            \
+// Whether to add to d is a run-time predicate; the signs of floating point A and B are kept (1, 1).
+#define TILEFOUNDRY_WGMMA_ASM(N, C, as, k, types, tail, ...)                                     \
+  asm volatile(                                                                                  \
+      "{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"                                                 \
+      "wgmma.mma_async.sync.aligned.m64n" #N k "." types " {" TILEFOUNDRY_R##C "}, " tail ";\n}" \
+      : TILEFOUNDRY_D##C(as, 0)                                                                  \
       : __VA_ARGS__)
 
+// Operands in shared memory of 16-bit elements, which may be transposed, and of others, which may not; A in
+// registers.
+#define TILEFOUNDRY_WGMMA_16(N, C, type, p0, p1, p2, p3)                                              \
+  TILEFOUNDRY_WGMMA_ASM(N, C, "+f", "k16", "f32." type "." type, p0 ", " p1 ", p, 1, 1, " p2 ", " p3, \
+                        "l"(a), "l"(b), "n"(TransposeA), "n"(TransposeB))
+#define TILEFOUNDRY_WGMMA_OTHER(N, C, as, k, types, signs, p0, p1) \
+  TILEFOUNDRY_WGMMA_ASM(N, C, as, k, types, p0 ", " p1 ", p" signs, "l"(a), "l"(b))
+#define TILEFOUNDRY_WGMMA_REGISTERS(N, C, type, p0, p1, p2, p3, p4, p5)                                 \
+  TILEFOUNDRY_WGMMA_ASM(N, C, "+f", "k16", "f32." type "." type,                                        \
+                        "{" p0 ", " p1 ", " p2 ", " p3 "}, " p4 ", p, 1, 1, " p5, "r"(a[0]), "r"(a[1]), \
+                        "r"(a[2]), "r"(a[3]), "l"(b), "n"(TransposeB))
+
 // C accumulators of an instance; the numbers after it are the operands that follow them.
-#define TILEFOUNDRY_WGMMA(N, C, p0, p1, p2, p3, p4, p5)                                               \
-  template <>                                                                                         \
-  struct Wgmma<N> {                                                                                   \
-    template <class T, bool TransposeA, bool TransposeB, class At>                                    \
-    TILEFOUNDRY_DEVICE static void shared(float* d, uint64_t a, uint64_t b) {                         \
-      if constexpr (std::is_same<T, cute::half_t>::value) {                                           \
-        TILEFOUNDRY_WGMMA_ASM(N, C, "f16", p0 ", " p1 ", p, 1, 1, " p2 ", " p3, "l"(a), "l"(b),       \
-                              "n"(TransposeA), "n"(TransposeB));                                      \
-      } else {                                                                                        \
-        TILEFOUNDRY_WGMMA_ASM(N, C, "bf16", p0 ", " p1 ", p, 1, 1, " p2 ", " p3, "l"(a), "l"(b),      \
-                              "n"(TransposeA), "n"(TransposeB));                                      \
-      }                                                                                               \
-    }                                                                                                 \
-    template <class T, bool TransposeB, class At>                                                     \
-    TILEFOUNDRY_DEVICE static void registers(float* d, uint32_t const (&a)[4], uint64_t b) {          \
-      if constexpr (std::is_same<T, cute::half_t>::value) {                                           \
-        TILEFOUNDRY_WGMMA_ASM(N, C, "f16", "{" p0 ", " p1 ", " p2 ", " p3 "}, " p4 ", p, 1, 1, " p5,  \
-                              "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "n"(TransposeB));   \
-      } else {                                                                                        \
-        TILEFOUNDRY_WGMMA_ASM(N, C, "bf16", "{" p0 ", " p1 ", " p2 ", " p3 "}, " p4 ", p, 1, 1, " p5, \
-                              "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "n"(TransposeB));   \
-      }                                                                                               \
-    }                                                                                                 \
+#define TILEFOUNDRY_WGMMA(N, C, p0, p1, p2, p3, p4, p5)                                      \
+  template <>                                                                                \
+  struct Wgmma<N> {                                                                          \
+    template <class T, bool TransposeA, bool TransposeB, class At, class D>                  \
+    TILEFOUNDRY_DEVICE static void shared(D* d, uint64_t a, uint64_t b) {                    \
+      if constexpr (std::is_same<T, cute::half_t>::value) {                                  \
+        TILEFOUNDRY_WGMMA_16(N, C, "f16", p0, p1, p2, p3);                                   \
+      } else if constexpr (std::is_same<T, cute::bfloat16_t>::value) {                       \
+        TILEFOUNDRY_WGMMA_16(N, C, "bf16", p0, p1, p2, p3);                                  \
+      } else if constexpr (std::is_same<T, cute::tfloat32_t>::value) {                       \
+        TILEFOUNDRY_WGMMA_OTHER(N, C, "+f", "k8", "f32.tf32.tf32", ", 1, 1", p0, p1);        \
+      } else if constexpr (std::is_same<T, cute::float_e4m3_t>::value) {                     \
+        TILEFOUNDRY_WGMMA_OTHER(N, C, "+f", "k32", "f32.e4m3.e4m3", ", 1, 1", p0, p1);       \
+      } else if constexpr (std::is_same<T, cute::float_e5m2_t>::value) {                     \
+        TILEFOUNDRY_WGMMA_OTHER(N, C, "+f", "k32", "f32.e5m2.e5m2", ", 1, 1", p0, p1);       \
+      } else {                                                                               \
+        TILEFOUNDRY_WGMMA_OTHER(N, C, "+r", "k32", "s32.s8.s8", "", p0, p1);                 \
+      }                                                                                      \
+    }                                                                                        \
+    template <class T, bool TransposeB, class At>                                            \
+    TILEFOUNDRY_DEVICE static void registers(float* d, uint32_t const (&a)[4], uint64_t b) { \
+      if constexpr (std::is_same<T, cute::half_t>::value) {                                  \
+        TILEFOUNDRY_WGMMA_REGISTERS(N, C, "f16", p0, p1, p2, p3, p4, p5);                    \
+      } else {                                                                               \
+        TILEFOUNDRY_WGMMA_REGISTERS(N, C, "bf16", p0, p1, p2, p3, p4, p5);                   \
+      }                                                                                      \
+    }                                                                                        \
   };
 
 TILEFOUNDRY_WGMMA(8, 4, "%4", "%5", "%6", "%7", "%8", "%9")
@@ -84,6 +98,9 @@ TILEFOUNDRY_WGMMA(192, 96, "%96", "%97", "%98", "%99", "%100", "%101")
 TILEFOUNDRY_WGMMA(256, 128, "%128", "%129", "%130", "%131", "%132", "%133")
 
 #undef TILEFOUNDRY_WGMMA
+#undef TILEFOUNDRY_WGMMA_16
+#undef TILEFOUNDRY_WGMMA_OTHER
+#undef TILEFOUNDRY_WGMMA_REGISTERS
 #undef TILEFOUNDRY_WGMMA_ASM
 // clang-format off
 #undef TILEFOUNDRY_D4

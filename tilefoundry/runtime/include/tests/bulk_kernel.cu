@@ -1,0 +1,47 @@
+// The kernel of bulk_body.h for CUDA, and a host function that makes its tensor maps and launches it.
+#include <tilefoundry/runtime/host/cuda/tensor_map.h>
+
+#include "bulk_body.h"
+
+namespace tilefoundry {
+inline namespace TILEFOUNDRY_UNIT {
+namespace bulkcheck {
+
+template <bool Vector>
+__global__ void __launch_bounds__(kThreads) run(const __grid_constant__ Args args) {
+  body<Vector>(args, cute::make_seq<kMapCount>{});
+}
+
+static bool make_maps(decltype(&::cuTensorMapEncodeTiled) encode, GlobalArg<2> const& arg, TensorMap* maps) {
+  for (int i = 0; i < kMapCount; ++i) {
+    BulkBox const copy = bulk_box(2, kMaps[i].box, 2, kMaps[i].bits, 1);
+    if (!host::make_tensor_map(encode, maps[i], arg.data, 2, arg.shape, arg.stride, 2, kMaps[i].bits, copy)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// @return the CUDA error of launching and running the kernel
+extern "C" int bulk_on_gpu(void const* args, bool vector) {
+  Args a = *static_cast<Args const*>(args);
+  void* encode = nullptr;
+  cudaDriverEntryPointQueryResult found;
+  cudaError_t error =
+      cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &encode, 12000, cudaEnableDefault, &found);
+  if (error != cudaSuccess) return error;
+  auto const function = reinterpret_cast<decltype(&::cuTensorMapEncodeTiled)>(encode);
+  if (vector && !(make_maps(function, a.in, a.in_maps) && make_maps(function, a.out, a.out_maps))) {
+    return cudaErrorInvalidValue;
+  }
+  auto const kernel = vector ? run<true> : run<false>;
+  error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
+  if (error != cudaSuccess) return error;
+  kernel<<<1, kThreads, kSharedBytes>>>(a);
+  error = cudaGetLastError();
+  return error != cudaSuccess ? error : cudaDeviceSynchronize();
+}
+
+}  // namespace bulkcheck
+}  // namespace TILEFOUNDRY_UNIT
+}  // namespace tilefoundry
