@@ -150,6 +150,18 @@ def f(x: Tensor[(8, 64), "f32"]) -> Tensor[(8, 64), "f32"]:
         out = tf.insert_slice(out, g(s[i * 4 : i * 4 + 4]), (i * 4, 0))
     return out
 """,
+    "helper that takes an index": """\
+@func
+def g(x: Tensor[(8, 64), "f32"], i: Tensor[(), "i64"]) -> Tensor[(4, 64), "f32"]:
+    s = tf.reshard(x, Layout((8, 64), (64, 1)), "smem")
+    return tf.exp(s[i : i + 4])
+@func
+def f(x: Tensor[(8, 64), "f32"], n: Tensor[(), "i64"]) -> Tensor[(8, 64), "f32"]:
+    out = tf.zeros(Tensor[(8, 64), "f32"])
+    for k in range(2):
+        out = tf.insert_slice(out, g(x, k) + g(x, n), (k * 4, 0))
+    return out
+""",
     "helper with loop": """\
 @func
 def g(x: Tensor[(8, 64), "f32"]) -> Tensor[(64,), "f32"]:

@@ -137,6 +137,11 @@ f = make(3, 0.5)
 class Program:
     f = f
     act = act
+    @func
+    def g(x: Tensor[(K, 8), "f32"], w: ConstTensor[(8,), "f32"]) -> Tensor[(K, 8), "f32"]:
+        for i in range(2):
+            x = act(x + act(x, w), w)
+        return x
 """
 
 ELEMENTWISE = """

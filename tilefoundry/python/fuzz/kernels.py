@@ -40,6 +40,12 @@ def pick(a: Tensor[(N, 32), "f32"], times: Tensor[(), "i32"], o: Tensor[(N, 32),
         T.abort("too many rows")
     else:
         rows(a, times, o)
+@prim_func
+def levelled(x: Tensor[(N, 8), "f32"], y: Tensor[(N, 8), "f32"]):
+    with Mesh((THREADS,), (128,), ("t",)) as m:
+        for i in range(m.t, x.shape[0], 128):
+            if i + 1 < x.shape[0] and min(i, x.shape[0]) >= m.t:
+                T.copy(T.tensor_view(x, i, 0, shape=(1, 8)), T.tensor_view(y, i, 0, shape=(1, 8)))
 """
 
 TILES = """

@@ -113,7 +113,7 @@ class IndexUpdate(WindowOp):
     """``IndexUpdate(kept, everywhere, axis, add)(dst, .., index, .., src, .., out, ..)``.
 
     ``out`` becomes ``dst`` with elements of ``src`` added (or in their place) at indices along an axis, in order: all
-    are windows, and ``out`` overlaps none of the others. An instance has whole columns along the axis.
+    are windows, and ``out`` overlaps none of the others.
     """
 
     dst: ClassVar[ParamDef] = ParamDef()
@@ -146,9 +146,8 @@ class IndexUpdate(WindowOp):
             same_dtype(ctx, name, tensor(ctx, name, args[k]).dtype, "out", dtype)
 
     def shares(self, args: Sequence[Expr | int]) -> Dim:
-        """One for each column along the axis."""
-        extents = self.windows(args)[3][2].elements
-        return dim_product(extent for k, extent in enumerate(extents) if k != self.axis)
+        """One for each element."""
+        return dim_product(self.windows(args)[3][2].elements)
 
 
 @register_op(dialect="T", category="index", name="cache_update")

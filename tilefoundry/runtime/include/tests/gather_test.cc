@@ -197,28 +197,29 @@ TEST(Gather, AnIndexOutOfRangeIsReportedWithWhoMetIt) {
 }
 
 /// out = dst with rows (or elements) of src added or in their place, by the instances of three CTAs.
-template <class T, bool Add, int Axis>
+template <class T, bool Add, int Axis, bool Vector = false>
 void check_updates() {
-  constexpr int64_t shape[] = {9, 14};
+  constexpr int64_t shape[] = {9, 16};
   constexpr int64_t updates = 12;  // more than there are rows: some are written twice
-  auto const dst = numbers<T>(9 * 14);
+  auto const dst = numbers<T>(9 * 16);
   std::vector<int32_t> index(updates);
   for (int k = 0; k < updates; ++k) index[k] = k * 5 % static_cast<int>(shape[Axis]);
-  int64_t const rows = Axis == 0 ? updates : 9, columns = Axis == 0 ? 14 : updates;
+  int64_t const rows = Axis == 0 ? updates : 9, columns = Axis == 0 ? 16 : updates;
   auto const src = numbers<T>(rows * columns, 3);
-  std::vector<T> expected = dst, out(9 * 14, convert<T>(77));
+  std::vector<T> expected = dst, out(9 * 16, convert<T>(77));
   for (int64_t k = 0; k < updates; ++k) {
     for (int64_t c = 0; c < shape[1 - Axis]; ++c) {
-      T& e = expected[Axis == 0 ? index[k] * 14 + c : c * 14 + index[k]];
+      T& e = expected[Axis == 0 ? index[k] * 16 + c : c * 16 + index[k]];
       T const x = src[Axis == 0 ? k * columns + c : c * columns + k];
       e = Add ? convert<T>(wide(e) + wide(x)) : x;
     }
   }
   launch(3, 0, [&] {
-    auto const from = make_window<Axes<0, 1>>(matrix<false>(dst, 9, 14), make_coord(0, 0), make_shape(9, 14));
-    auto const rows_of = make_window<Axes<0, 1>>(matrix<false>(src, rows, columns), make_coord(0, 0),
+    auto const from =
+        make_window<Axes<0, 1>>(matrix<Vector>(dst, 9, 16), make_coord(0, 0), make_shape(9, 16));
+    auto const rows_of = make_window<Axes<0, 1>>(matrix<Vector>(src, rows, columns), make_coord(0, 0),
                                                  make_shape(rows, columns));
-    auto const to = make_window<Axes<0, 1>>(matrix<false>(out, 9, 14), make_coord(0, 0), make_shape(9, 14));
+    auto const to = make_window<Axes<0, 1>>(matrix<Vector>(out, 9, 16), make_coord(0, 0), make_shape(9, 16));
     auto const at = make_window<Axes<0>>(vector(index), make_coord(0), make_shape(updates));
     if constexpr (Add) {
       ops::index_add(from, at, rows_of, to, Int<Axis>{}, share_of_grid());
@@ -226,11 +227,15 @@ void check_updates() {
       ops::index_copy(from, at, rows_of, to, Int<Axis>{}, share_of_grid());
     }
   });
-  for (int64_t i = 0; i < 9 * 14; ++i) ASSERT_EQ(wide(out[i]), wide(expected[i])) << i;
+  for (int64_t i = 0; i < 9 * 16; ++i) ASSERT_EQ(wide(out[i]), wide(expected[i])) << i;
 }
 
 TEST(Scatter, RowsAddedAndReplaced) {
   check_updates<float, true, 0>();
+  check_updates<float, true, 0, true>();
+  check_updates<cute::bfloat16_t, true, 0, true>();
+  check_updates<cute::half_t, false, 0, true>();
+  check_updates<float, true, 1, true>();
   check_updates<float, true, 1>();
   check_updates<cute::half_t, true, 0>();
   check_updates<int8_t, true, 1>();

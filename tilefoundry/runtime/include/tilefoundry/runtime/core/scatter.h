@@ -25,31 +25,42 @@ struct AddTo {
   }
 };
 
-/// out = dst, with elements of src written at the indices. An instance has whole columns along Axis to
-/// itself, so that updates of one element come in order and need no exchange.
-template <class Apply, int Axis, class Dst, class Index, class Src, class Out, int... A>
+/// Into how many classes rows are divided by their number, a power of two: enough for all instances.
+TILEFOUNDRY_DEVICE int64_t row_classes(int64_t columns, int64_t rows, int64_t instances) {
+  int64_t classes = 1;
+  while (classes < target::kMostRowClasses && classes < rows && classes * columns < instances) classes *= 2;
+  return classes;
+}
+
+/// out = dst, with elements of src written at the indices. An instance has the rows of one class, in N
+/// columns, to itself: updates of one element come in order and need no exchange. Each instance reads all the
+/// indices.
+template <int N, class Apply, int Axis, class Dst, class Index, class Src, class Out, int... A>
 TILEFOUNDRY_DEVICE void update_columns(Dst const& dst, Index const& index, Src const& src, Out const& out,
                                        Share const& share, cute::seq<A...>) {
   constexpr int rank = Out::rank;
   constexpr bool rows = Index::rank == 1;
-  int64_t extents[] = {(A == Axis ? int64_t(1) : out.template extent<A>())...};
+  int64_t const extents[] = {
+      (A == Axis ? int64_t(1) : out.template extent<A>() / (A == rank - 1 ? N : 1))...};
   int64_t const along = out.template extent<Axis>();
   int64_t const updates = index.template extent<rows ? 0 : Axis>();
   int64_t columns = 1;
   TILEFOUNDRY_UNROLL
   for (int a = 0; a < rank; ++a) columns *= extents[a];
-  for (int64_t n = share.first; n < columns; n += share.step) {
+  int64_t const classes = row_classes(columns, along, share.step);
+  for (int64_t n = share.first; n < columns * classes; n += share.step) {
+    int64_t const own = n / columns;
     int64_t at[rank];
-    int64_t rest = n;
+    int64_t rest = n % columns;
     TILEFOUNDRY_UNROLL
     for (int a = rank - 1; a >= 0; --a) {
-      at[a] = rest % extents[a];
+      at[a] = rest % extents[a] * (a == rank - 1 ? N : 1);
       rest /= extents[a];
     }
     TILEFOUNDRY_UNROLL_4
-    for (int64_t k = 0; k < along; ++k) {
+    for (int64_t k = own; k < along; k += classes) {
       at[Axis] = k;
-      out.template store<1>(at, dst.template load<1>(at));
+      out.store(at, dst.template load<N>(at));
     }
     if constexpr (!rows) {
       if (!((A == Axis || at[A] < index.template extent<rows ? 0 : A>()) && ...)) continue;
@@ -57,10 +68,13 @@ TILEFOUNDRY_DEVICE void update_columns(Dst const& dst, Index const& index, Src c
     for (int64_t k = 0; k < updates; ++k) {
       at[Axis] = k;
       int64_t const row = index_at<Axis>(index, at);
-      auto const update = src.template load<1>(at).value[0];
+      if (!check_index(row, Axis, along) || (row & (classes - 1)) != own) continue;
+      auto const update = src.template load<N>(at);
       at[Axis] = row;
-      if (!check_index(row, Axis, along)) continue;
-      if (auto* const element = out.find(at)) *element = Apply::apply(*element, update);
+      auto element = out.template load<N>(at);
+      TILEFOUNDRY_UNROLL
+      for (int j = 0; j < N; ++j) element.value[j] = Apply::apply(element.value[j], update.value[j]);
+      out.store(at, element);
     }
   }
 }
@@ -73,7 +87,18 @@ TILEFOUNDRY_DEVICE void update_windows(Dst const& dst, Index const& index, Src c
       "ops::index_add, index_copy: operands are windows (make_window)");
   static_assert(Dst::rank == Out::rank && Src::rank == Out::rank && Axis < Out::rank,
                 "ops::index_add, index_copy: dst, src and out have one rank");
-  update_columns<Apply, Axis>(dst, index, src, out, share, cute::make_seq<Out::rank>{});
+  auto const axes = cute::make_seq<Out::rank>{};
+  if constexpr (Index::rank == 1 && Axis != Out::rank - 1) {
+    constexpr int n = smaller(Out::pack(), smaller(Dst::pack(), Src::pack()));
+    if constexpr (n > 1) {
+      if (out.template extent<Out::rank - 1>() % n == 0 && out.aligned(n) && dst.aligned(n) &&
+          src.aligned(n)) {
+        update_columns<n, Apply, Axis>(dst, index, src, out, share, axes);
+        return;
+      }
+    }
+  }
+  update_columns<1, Apply, Axis>(dst, index, src, out, share, axes);
 }
 
 /// The same on registers, where rows are compared one by one: registers have no run-time index.
@@ -155,8 +180,7 @@ namespace ops {
 /// An index outside of [0, extent along Axis) stops the launch with an error that names it; nothing is
 /// written with it.
 /// @param index a window of rank 1 (rows of src), or of src's rank with at most its extents (elements of src)
-/// @param out a window that overlaps none of the others; the instances of `share` divide its columns along
-/// Axis
+/// @param out a window that overlaps none of the others; the instances of `share` divide its elements
 template <int Axis, class Dst, class Index, class Src, class Out>
 TILEFOUNDRY_DEVICE void index_add(Dst const& dst, Index const& index, Src const& src, Out const& out,
                                   cute::C<Axis>, Share const& share = share_of_cta<Out>()) {

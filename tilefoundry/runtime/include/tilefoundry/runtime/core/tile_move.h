@@ -51,7 +51,7 @@ TILEFOUNDRY_DEVICE void store_shared_packs(Access const& access, T const* tile) 
       [&](auto const& place, int offset) {
         int const valid = access.valid(place, N);
         if (N > 1 && valid == N) {
-          store_pack<N>(access.base() + place.offset, load_pack<N>(tile + offset));
+          store_global_pack<N>(access.base() + place.offset, load_pack<N>(tile + offset));
         } else {
           TILEFOUNDRY_UNROLL
           for (int j = 0; j < N; ++j) {
@@ -185,7 +185,7 @@ TILEFOUNDRY_DEVICE void store_fragment_groups(Access const& access, Src const& s
           Pack<T, N> pack;
           TILEFOUNDRY_UNROLL
           for (int j = 0; j < N; ++j) pack.value[j] = in(i + j);
-          store_pack<N>(access.base() + place.offset, pack);
+          store_global_pack<N>(access.base() + place.offset, pack);
         } else {
           TILEFOUNDRY_UNROLL
           for (int j = 0; j < N; ++j) {

@@ -21,6 +21,23 @@ TILEFOUNDRY_HOST_DEVICE void store_pack(T* p, Pack<T, N> const& pack) {
   *reinterpret_cast<Pack<T, N>*>(p) = pack;
 }
 
+/// The same into global memory, as one instruction: beside a branch that stores single elements, of a masked
+/// tail, the compiler splits a plain store to merge it with those.
+template <int N, class T>
+TILEFOUNDRY_DEVICE void store_global_pack(T* p, Pack<T, N> const& pack) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (sizeof(pack) == 4 || sizeof(pack) == 8 || sizeof(pack) == 16) {
+    using Few = std::conditional_t<sizeof(pack) == 4, unsigned, uint2>;
+    using Words = std::conditional_t<sizeof(pack) == 16, uint4, Few>;
+    Words words;
+    memcpy(&words, &pack, sizeof words);
+    __stwb(reinterpret_cast<Words*>(p), words);
+    return;
+  }
+#endif
+  store_pack<N>(p, pack);
+}
+
 /// A pointer into shared memory of which less is known than that it is 16-byte aligned: of a window of a
 /// tile.
 template <class T, int Bytes>

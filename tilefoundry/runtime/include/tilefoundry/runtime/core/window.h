@@ -175,16 +175,26 @@ TILEFOUNDRY_DEVICE void for_each_pack_of(W const& window, Share const& share, F 
   int64_t total = 1;
   TILEFOUNDRY_UNROLL
   for (int a = 0; a < W::rank; ++a) total *= extents[a];
-  for (int64_t n = share.first; n < total; n += share.step) {
-    int64_t at[W::rank];
-    int64_t rest = n;
-    TILEFOUNDRY_UNROLL
-    for (int a = W::rank - 1; a >= 0; --a) {
-      at[a] = a == 0 ? rest : rest % extents[a];
-      rest = a == 0 ? 0 : rest / extents[a];
+  auto const walk = [&](auto number) {
+    using Number = decltype(number);  // division of 32 bits costs a fraction of that of 64
+    for (int64_t n = share.first; n < total; n += share.step) {
+      int64_t at[W::rank];
+      Number rest = static_cast<Number>(n);
+      TILEFOUNDRY_UNROLL
+      for (int a = W::rank - 1; a > 0; --a) {
+        Number const extent = static_cast<Number>(extents[a]);
+        at[a] = static_cast<int64_t>(rest % extent);
+        rest /= extent;
+      }
+      at[0] = static_cast<int64_t>(rest);
+      at[W::rank - 1] *= N;
+      f(at);
     }
-    at[W::rank - 1] *= N;
-    f(at);
+  };
+  if (total <= 0xffffffff) {
+    walk(uint32_t{});
+  } else {
+    walk(uint64_t{});
   }
 }
 

@@ -67,6 +67,9 @@ inline void integer_division_by_zero() { throw std::domain_error("integer divisi
                           " on exceed axis " + std::to_string(axis) + " of extent " + std::to_string(extent));
 }
 
+/// How many instances may divide the rows of one column among them (see ops::index_add).
+inline constexpr int64_t kMostRowClasses = 8;
+
 /// *p += value, at once for all threads. f16 and bf16 round after each addition.
 template <class T>
 void atomic_add(T* p, T value) {

@@ -113,6 +113,9 @@ __device__ __noinline__ inline void range_out_of_bounds([[maybe_unused]] int64_t
 #endif
 }
 
+/// How many instances may divide the rows of one column among them (see ops::index_add).
+inline constexpr int64_t kMostRowClasses = 4096;
+
 /// *p += value, at once for all threads of the device. f16 and bf16 round after each addition.
 template <class T>
 TILEFOUNDRY_DEVICE void atomic_add(T* p, T value) {
