@@ -60,6 +60,7 @@ SURFACE = {
     ),
 }
 
+
 @pytest.mark.parametrize(("home", "name"), [(home, name) for home, names in SURFACE.items() for name in names])
 def test_the_surface_is_there(home: str, name: str) -> None:
     assert hasattr(importlib.import_module(home), name), f"{home}.{name}"

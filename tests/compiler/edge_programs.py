@@ -10,6 +10,7 @@ from tilefoundry.dsl import (
     BinaryKind,
     Broadcast,
     DimVar,
+    DimVarRangePat,
     Layout,
     Mesh,
     ReduceKind,
@@ -184,3 +185,33 @@ class Halves:
                 twice = tf.insert_slice(twice, r + r, (i, 0))
                 square = tf.insert_slice(square, r * r, (i, 0))
             return (twice, square)
+
+
+L = DimVar("L", 1, 30)
+
+
+@module(entry="scaled", target=CUDA, topologies=(Topology("cta", G), Topology("thread", 32)))
+class Scaled:
+    """A prototype: rows of short matrices are doubled, of long ones negated."""
+
+    @func
+    def scaled(x: Tensor[(L, 32), "f32"]) -> Tensor[(L, 32), "f32"]:
+        pass
+
+    @scaled.specialize(DimVarRangePat("L", 1, 8))
+    def short(x: Tensor[(L, 32), "f32"]) -> Tensor[(L, 32), "f32"]:
+        with Mesh(("cta",), (G,), ("c",)) as c, Mesh(("thread",), (32,), ("t",)) as t:
+            out = tf.zeros(Tensor[(L, 32), "f32"])
+            for i in tile(L, 1) @ c.c:
+                row = tf.reshard(x[i, :], (1, 32 @ t.t), "rmem")
+                out = tf.insert_slice(out, row + row, (i, 0))
+            return out
+
+    @scaled.specialize(DimVarRangePat("L", 8, 30))
+    def long(x: Tensor[(L, 32), "f32"]) -> Tensor[(L, 32), "f32"]:
+        with Mesh(("cta",), (G,), ("c",)) as c, Mesh(("thread",), (32,), ("t",)) as t:
+            out = tf.zeros(Tensor[(L, 32), "f32"])
+            for i in tile(L, 4) @ c.c:
+                row = tf.reshard(x[i, :], (4, 32 @ t.t), "rmem")
+                out = tf.insert_slice(out, -row, (i, 0))
+            return out

@@ -331,3 +331,14 @@ def test_38_the_key_covers_what_is_reached() -> None:
 
     keys = [key(p) for p in (programs.chain, programs.eightfold, programs.shares, programs.filled("f32"))]
     assert len(set(keys)) == len(keys) and key(programs.filled("f32")) == keys[-1] != key(programs.filled("f64"))
+
+
+@pytest.mark.parametrize("rows", [1, 7, 8, 29])
+def test_a_prototype_runs_the_variant_of_the_extent(rows: int) -> None:
+    kernel = built(programs.Scaled)
+    assert [k.name for k in kernel.kernels] == ["scaled_1_8", "scaled_8_30"]
+    a, out = x(rows, 32), torch.full((rows, 32), float("nan"), device=TARGET)
+    assert kernel(a, out) is out
+    assert torch.equal(out, 2 * a if rows < 8 else -a)
+    with pytest.raises(ValueError, match=r"argument 'x' has extent 30 on axis 0, outside of 'L' in \[1, 30\)"):
+        kernel(x(30, 32))

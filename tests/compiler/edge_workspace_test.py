@@ -36,7 +36,7 @@ def test_ctas_meet_in_the_middle_of_a_kernel(rows: int) -> None:
     kernel = compiled(programs.shares)
     for turn in range(3):
         a, out = whole(rows, turn), poisoned(rows)
-        assert kernel(a, out) is out
+        kernel(a, out)
         assert torch.equal(out, a / a.sum())
 
 
@@ -47,7 +47,7 @@ def test_ctas_meet_again_and_again_and_update_in_place(times: int) -> None:
     for _ in range(times):
         expected = expected + expected.roll(-1, 0)
     kernel = compiled(programs.smoothed)
-    kernel(x, times, x)
+    assert torch.equal(kernel(x, times), expected)
     assert torch.equal(x, expected)
 
 

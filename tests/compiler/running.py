@@ -36,8 +36,14 @@ def compiled(program: Any, options: CompilerOptions | None = None) -> Callable[.
     if TARGET == "cpu":
         return kernel
 
+    inputs = kernel.type.input_count
+
     def run(*args: Any) -> Any:
-        there = [arg.to(TARGET) if isinstance(arg, torch.Tensor) and arg.ndim else arg for arg in args]
+        # a rank-0 input crosses by value, from wherever it is; an output is written where it lies
+        there = [
+            arg.to(TARGET) if isinstance(arg, torch.Tensor) and (arg.ndim or k >= inputs) else arg
+            for k, arg in enumerate(args)
+        ]
         result = kernel(*there)
         for arg, moved in zip(args, there, strict=True):
             if moved is not arg:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from tilefoundry.codegen.body import Body
@@ -14,8 +15,10 @@ from tilefoundry.codegen.unit import KernelUnit, LinkableModule, source_digest
 from tilefoundry.codegen.windows import contiguous_abi
 from tilefoundry.diagnostics import CompileError, WrongTypeError
 from tilefoundry.ir import tir
+from tilefoundry.ir.core.expr import Expr
 from tilefoundry.ir.core.module import Module
-from tilefoundry.runtime.abi import EntryABI, param_abi_of
+from tilefoundry.ir.dims import Dim, substitute_dim
+from tilefoundry.runtime.abi import EntryABI, ParamABI, param_abi_of
 from tilefoundry.target import CpuTarget, CudaTarget, Target
 
 
@@ -55,8 +58,8 @@ def emit_module(
         jobs = tuple(_exported(job, export, len(jobs)) for job in jobs)
         entry, description = replace(entry, name=export), description_symbol(export)
     units = tuple(_emit_unit(job, target, min_ctas_per_sm, checking) for job in jobs)
-    host_source = emit_host(units, target, entry, program.workspace, description, checking)
-    return LinkableModule(target, units, host_source, entry)
+    source = emit_host(units, target, entry, program.workspace, description, program.otherwise, checking)
+    return LinkableModule(target, units, source, entry)
 
 
 def _exported(job: Job, export: str, count: int) -> Job:
@@ -95,9 +98,16 @@ def _emit_unit(job: Job, target: Target, min_ctas_per_sm: int | None, checking: 
         tiles=config.tiles,
         block=config.block,
         shared_bytes=body.shared_bytes,
-        workspace=tuple(param_abi_of(var) for var in body.globals[len(kernel.params) :]),
+        workspace=tuple(_under(param_abi_of(var), job.extents) for var in body.globals[len(kernel.params) :]),
         grid_barrier=body.grid_barrier,
+        case=job.case,
     )
+
+
+def _under(param: ParamABI, extents: Mapping[Expr, Dim]) -> ParamABI:
+    """A tensor of a kernel in the extents of the entry."""
+    shape = tuple(substitute_dim(extent, extents) for extent in param.type.shape)
+    return replace(param, type=replace(param.type, shape=shape, layout=None))
 
 
 def _unit_text(kernel: tir.PrimFunction, config: LaunchConfig, body: Body, wrapper: str) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
-from tilefoundry.codegen.launch import LaunchConfig
+from tilefoundry.codegen.launch import LaunchConfig, derive_launch_config
+from tilefoundry.codegen.unit import LaunchCase
 from tilefoundry.codegen.windows import contiguous_abi
 from tilefoundry.diagnostics import CompileError, SourceSpan
 from tilefoundry.ir import hir, tir
-from tilefoundry.ir.core.expr import Call, Constant, Expr
+from tilefoundry.ir.core.expr import Call, Constant, Expr, Var
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.dims import (
     Dim,
@@ -20,9 +22,13 @@ from tilefoundry.ir.dims import (
     dim_mod,
     dim_mul,
     dim_sub,
+    substitute_dim,
 )
 from tilefoundry.ir.shard import row_major
 from tilefoundry.ir.types import TensorType
+from tilefoundry.ir.types.matching import Bindings, bind_type
+from tilefoundry.ir.verify.prim_calls import resolve_symbol
+from tilefoundry.passes.base import is_host
 from tilefoundry.passes.kernels import KernelLaunch, launches_of
 from tilefoundry.passes.names import Names
 from tilefoundry.passes.workspace import workspace_of
@@ -31,11 +37,19 @@ from tilefoundry.runtime.abi import EntryABI, ParamABI, param_abi_of
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One kernel to emit: under a name of its own, with the entry's parameters that it takes."""
+    """One kernel to emit: under a name of its own, with the entry's parameters that it takes.
+
+    Attributes:
+        config: over the DimVars of the entry.
+        extents: what the kernel's own DimVars are, where the entry's are others.
+        case: the extents that the kernel serves; None where it is launched in any case.
+    """
 
     kernel: tir.PrimFunction
     config: LaunchConfig
     abi: EntryABI
+    extents: Mapping[Expr, Dim] = field(default_factory=dict)
+    case: LaunchCase | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +60,13 @@ class HostProgram:
         jobs: the kernels, in the order of their launches.
         entry: what the caller passes.
         workspace: the host function's own global tensors, under names that no parameter has.
+        otherwise: what is wrong with extents that no kernel serves, where each serves some.
     """
 
     jobs: tuple[Job, ...]
     entry: EntryABI
     workspace: tuple[ParamABI, ...] = ()
+    otherwise: str = ""
 
 
 def host_program(module: Module, entry: tir.PrimFunction) -> HostProgram | None:
@@ -59,6 +75,8 @@ def host_program(module: Module, entry: tir.PrimFunction) -> HostProgram | None:
     Raises:
         CompileError: a geometry is not known when the kernel is launched; located at the launch.
     """
+    if isinstance(entry.body, tir.DispatchCall) and is_host(entry):
+        return _variants(module, entry, entry.body)
     launches = launches_of(module, entry)
     if not launches:
         return None
@@ -76,9 +94,43 @@ def host_program(module: Module, entry: tir.PrimFunction) -> HostProgram | None:
                 tensors[arg] = _laid_out(tensors[arg])
             taken.append(replace(param, name=tensors[arg].name))
         abi = EntryABI(name, tuple(taken), launch.kernel.output_count)
-        jobs.append(Job(replace(launch.kernel, name=name), _config(launch), abi))
+        extents = _extents(launch.kernel, launch.args)
+        jobs.append(Job(replace(launch.kernel, name=name), _config(launch), abi, extents))
     abi = EntryABI(entry.name, tuple(tensors[p] for p in entry.params), entry.output_count, entry.aliases)
     return HostProgram(tuple(jobs), abi, tuple(tensors[var] for var in workspace_of(entry)))
+
+
+def _variants(module: Module, entry: tir.PrimFunction, dispatch: tir.DispatchCall) -> HostProgram:
+    """The kernels among which a host function picks, each on its own meshes."""
+    (subject,) = dispatch.subjects
+    assert isinstance(subject, tir.ShapeOf) and isinstance(dispatch.fallback, tir.Abort)  # verified
+    jobs = []
+    for pattern, call in zip(dispatch.case_patterns, dispatch.case_calls, strict=True):
+        assert isinstance(call.callable, tir.SymbolRef)
+        kernel = resolve_symbol(entry, module, call.callable, call.span)
+        args = tuple(arg for arg in call.args if isinstance(arg, Var))
+        extents = _extents(kernel, args)
+        own = derive_launch_config(module, kernel)
+        grid = None if own.grid is None else substitute_dim(own.grid, extents)
+        config = LaunchConfig(grid, substitute_dim(own.tiles, extents), own.block)
+        abi = EntryABI(
+            kernel.name,
+            tuple(replace(p, name=arg.name) for p, arg in zip(contiguous_abi(kernel), args, strict=True)),
+            kernel.output_count,
+        )
+        case = LaunchCase(_dim(subject, call.span), pattern.lo, pattern.hi)
+        jobs.append(Job(kernel, config, abi, extents, case))
+    params = tuple(param_abi_of(p) for p in entry.params)
+    abi = EntryABI(entry.name, params, entry.output_count, entry.aliases)
+    return HostProgram(tuple(jobs), abi, otherwise=dispatch.fallback.message)
+
+
+def _extents(kernel: tir.PrimFunction, args: tuple[Var, ...]) -> Bindings:
+    """What the DimVars of a kernel are under its arguments' extents."""
+    bindings: Bindings = {}
+    for param, arg in zip(kernel.params, args, strict=True):
+        bind_type(param.type, arg.type, bindings)
+    return bindings
 
 
 def _laid_out(param: ParamABI) -> ParamABI:

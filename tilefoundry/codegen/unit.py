@@ -23,6 +23,15 @@ def source_digest(source: str) -> str:
     return hashlib.sha256(source.encode()).hexdigest()[:16]
 
 
+@dataclass(frozen=True, slots=True)
+class LaunchCase:
+    """When a kernel is launched: where an extent of the call lies in [lo, hi)."""
+
+    extent: ShapeDim
+    lo: int
+    hi: int
+
+
 @dataclass(frozen=True)
 class KernelUnit:
     """One kernel as source text, with what the host needs to launch it.
@@ -43,6 +52,7 @@ class KernelUnit:
         workspace: global tensors that the kernel needs for itself, behind its parameters in ``Args``; the host gives
             them memory at each call.
         grid_barrier: CTAs meet, so the host launches cooperatively; ``Args`` ends with the address of two counters.
+        case: the extents that the kernel serves; None where it is launched in any case.
     """
 
     name: str
@@ -55,6 +65,7 @@ class KernelUnit:
     shared_bytes: int
     workspace: tuple[ParamABI, ...] = ()
     grid_barrier: bool = False
+    case: LaunchCase | None = None
 
     @property
     def scalars(self) -> tuple[ParamABI, ...]:

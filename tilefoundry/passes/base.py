@@ -4,7 +4,7 @@ Facts are words. These are ours; a pass of somebody else's may add words of its 
 
     hir           the entry is a function of HIR
     tir           every function is a kernel, or a host function, of TIR
-    call-free     no function calls another one
+    call-free     no function calls another one, but for a host function that picks a kernel
     tiles         each shared tensor is an allocation of its own, not yet a place in the CTA's shared memory
     pipelined     every load into shared memory belongs to a pipeline, which waits for it
     synchronised  barriers stand where the instances of a CTA would otherwise race on shared memory
@@ -22,7 +22,7 @@ from tilefoundry.ir import tir
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.tir import PrimFunction
-from tilefoundry.target import Target
+from tilefoundry.target import CpuTarget, Target
 
 HIR = "hir"
 TIR = "tir"
@@ -82,8 +82,10 @@ class KernelPass(Pass):
 
 
 def is_host(fn: PrimFunction) -> bool:
-    """Whether a function of TIR launches kernels."""
+    """Whether a function of TIR launches kernels, or picks one by an extent."""
     items = tir.items_within(tir.unfold(fn.body))
+    if isinstance(fn.target, CpuTarget) and isinstance(fn.body, tir.DispatchCall):
+        return True
     return any(isinstance(i, tir.Evaluate) and isinstance(i.callable, tir.Launch) for i in items)
 
 

@@ -33,12 +33,23 @@ class InlineFunctions(Pass):
         entry = module.entry_function()
         if not isinstance(entry, Function):
             raise WrongTypeError(f"lower: the entry '{module.entry}' is no function", remedy="decorate it with @func")
-        inlined = Elaborator().without_calls(entry)
-        for call in called_prototypes(inlined):
-            _undecided(call)
+        # What a variant calls is decided once it is lowered for the extents of its range.
+        inlined = Elaborator().without_calls(entry) if entry.variants else without_calls(entry)
         if inlined is entry:
             return module
         return replace(module, functions=tuple(inlined if fn is entry else fn for fn in module.functions))
+
+
+def without_calls(fn: Function) -> Function:
+    """The function with the values of what it calls; itself when it calls nothing.
+
+    Raises:
+        VerifyError: as `InlineFunctions`.
+    """
+    inlined = Elaborator().without_calls(fn)
+    for call in called_prototypes(inlined):
+        _undecided(call)
+    return inlined
 
 
 def _undecided(call: Call) -> NoReturn:

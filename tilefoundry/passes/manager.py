@@ -206,9 +206,11 @@ def _verify(module: Module, meshes: Sequence[Mesh]) -> None:
 
 
 def _meshes(module: Module, before: Sequence[Mesh]) -> Sequence[Mesh]:
-    """The meshes of the last function of HIR that the entry was."""
+    """The meshes of the last function of HIR that the entry was, and of its variants."""
     entry = module.entry_function() if module.entry is not None else None
-    return meshes_named(entry) if isinstance(entry, Function) else before
+    if not isinstance(entry, Function):
+        return before
+    return [mesh for fn in (entry, *entry.variants) for mesh in meshes_named(fn)]
 
 
 def _facts_after(given: frozenset[str], passes: Sequence[Pass]) -> frozenset[str]:

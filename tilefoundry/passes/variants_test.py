@@ -1,4 +1,4 @@
-"""A kernel has one body: of a prototype, what is specialised is lowered."""
+"""A kernel has one body: a prototype becomes a kernel for each variant, or what is specialised of it is lowered."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from tilefoundry.ir.dims import DimVar
 from tilefoundry.ir.hir import BinaryKind
 from tilefoundry.ir.samples import attention, binary
 from tilefoundry.ir.specialize import specialize_module
-from tilefoundry.ir.tir import PrimFunction
+from tilefoundry.ir.tir import DispatchCall, PrimFunction
 from tilefoundry.ir.types import make_tensor_type
 from tilefoundry.passes import lower
+from tilefoundry.passes.base import is_host
 
 
 def variant(lo: int, hi: int) -> Function:
@@ -37,9 +38,18 @@ def module(fn: Function) -> Module:
     return dataclasses.replace(attention(), functions=(fn,))
 
 
-def test_a_prototype_is_refused() -> None:
-    with pytest.raises(VerifyError, match=r"'attention' is a prototype(.|\n)*specialize_module\(module, \{\"S\": 1"):
-        lower(module(prototype()))
+def test_a_prototype_is_a_kernel_for_each_variant_and_a_host_function_that_picks_one() -> None:
+    lowered = lower(module(prototype()))
+    host, short, long = lowered.functions
+    assert isinstance(host, PrimFunction) and isinstance(short, PrimFunction) and isinstance(long, PrimFunction)
+    assert [fn.name for fn in lowered.functions] == ["attention", "attention_1_64", "attention_64_1048576"]
+    dispatch = host.body
+    assert isinstance(dispatch, DispatchCall) and is_host(host) and not is_host(short)
+    assert [(p.lo, p.hi) for p in dispatch.case_patterns] == [(1, 64), (64, 1 << 20)]
+    assert [str(call.callable) for call in dispatch.case_calls] == [short.name, long.name]
+    assert [p.name for p in host.params] == [p.name for p in short.params]
+    assert short.params[0].type.shape[1] == DimVar("S", 1, 64)  # type: ignore[attr-defined]  # a tensor
+    assert host.outputs[0].type == make_tensor_type(prototype().params[0].type.shape, "bf16")  # type: ignore[attr-defined]
 
 
 def test_a_bare_variant_is_refused() -> None:

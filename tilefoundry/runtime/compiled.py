@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from operator import itemgetter
-from typing import Literal, Protocol
+from typing import Literal, Protocol, Self
 
 import torch
 
@@ -13,9 +12,7 @@ from tilefoundry.diagnostics import ArgumentTypeError, ArgumentValueError, Compi
 from tilefoundry.runtime.abi import EntryABI, KernelLaunch, LinkedModule
 from tilefoundry.runtime.module import RuntimeModule
 from tilefoundry.runtime.outputs import OutputAllocator
-
-# What owns the memory that it hands over, unless it is negated lazily.
-_PLAIN = frozenset({torch.Tensor, torch.nn.Parameter})
+from tilefoundry.runtime.quick_call import with_quick_call
 
 
 @dataclass(frozen=True)
@@ -51,6 +48,13 @@ class CompiledModule(RuntimeModule):
         device_code: what shows PTX and SASS.
     """
 
+    def __new__(cls, type: EntryABI, *_: object, **__: object) -> Self:
+        """An instance of the class whose calls are quick for such an entry: a call looks in the class."""
+        inputs = "".join("t" if p.type.shape else "s" for p in type.input_params)
+        quick = cls.__call__ is CompiledModule.__call__
+        # (a class is hashable, which mypy does not see of type[Self])
+        return super().__new__(with_quick_call(cls, inputs, type.output_count) if quick else cls)  # type: ignore[arg-type]
+
     def __init__(
         self,
         type: EntryABI,  # the spec names the field
@@ -67,10 +71,7 @@ class CompiledModule(RuntimeModule):
         self._fn = fn
         self._outputs = OutputAllocator(type)
         self._input_count = type.input_count
-        self._one_output = type.output_count == 1
         self._param_count = len(type.params)
-        tensors = [i for i, p in enumerate(type.params) if p.type.shape or i >= type.input_count]
-        self._tensors = None if len(tensors) in (1, self._param_count) else itemgetter(*tensors)
         # torch exports the storage of a lazily negated tensor as it is; only floats can be negated lazily
         self._negatable = [i for i, p in enumerate(type.params) if p.type.dtype.is_float and p.type.shape]
 
@@ -120,30 +121,26 @@ class CompiledModule(RuntimeModule):
             ArgumentValueError: an argument has another device, rank, extent or layout, or an output overlaps.
             LaunchError: the device refuses the launch.
         """
+        return self._call(*args)
+
+    def _call(self, *args: object) -> object:
+        """Any call; `with_quick_call` has the usual one."""
         if len(args) != self._param_count:
             if len(args) != self._input_count:
                 raise self._arity_error(len(args))
             args = (*args, *self._outputs.allocate(args))
-        # What the entry cannot see in a DLPack tensor. One pass decides whether there is anything to look at, since
-        # small kernels feel every question.
-        for value in args if self._tensors is None else self._tensors(args):
-            if type(value) not in _PLAIN or value.is_neg():  # type: ignore[union-attr]  # a tensor
-                args = self._inspected(args)
-                break
-        else:
-            for output in args[self._input_count :]:
-                if output.requires_grad:  # type: ignore[attr-defined]
-                    self._refuse_grad(args)
+        args = self._inspected(args)
         try:
             self._fn(*args)
-        except RuntimeError as error:  # torch's own, of a tensor that has no memory to hand over
-            if not isinstance(error, TileFoundryError):
-                self._explain(args, error)
+        except RuntimeError as error:
+            self._explain(args, error)
             raise
-        return args[-1] if self._one_output else args[self._input_count :]
+        outputs = args[self._input_count :]
+        return outputs[0] if len(outputs) == 1 else outputs
 
     def _inspected(self, args: tuple[object, ...]) -> tuple[object, ...]:
-        """The arguments as the entry may have them: nothing that only stands for a tensor, nothing negated lazily."""
+        """The arguments as the entry may have them, which sees no more of a tensor than DLPack says: nothing that only
+        stands for a tensor, nothing negated lazily."""
         for output in args[self._input_count :]:
             if isinstance(output, torch.Tensor) and output.requires_grad:
                 self._refuse_grad(args)
@@ -177,7 +174,9 @@ class CompiledModule(RuntimeModule):
                 )
 
     def _explain(self, args: tuple[object, ...], error: RuntimeError) -> None:
-        """Names the argument that torch cannot export."""
+        """Names the argument that torch cannot export; returns where the error is one of ours."""
+        if isinstance(error, TileFoundryError):
+            return
         for param, value in zip(self.type.params, args, strict=True):
             if not isinstance(value, torch.Tensor):
                 continue

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from tilefoundry.codegen.host.description import describe_units
 from tilefoundry.codegen.host.params import Tables, args_fields, dtype_literal, is_scalar
 from tilefoundry.codegen.host.places import Places
-from tilefoundry.codegen.unit import KernelUnit
+from tilefoundry.codegen.unit import KernelUnit, LaunchCase
 from tilefoundry.diagnostics import CompileError
 from tilefoundry.runtime.abi import EntryABI, ParamABI
 from tilefoundry.target import CudaTarget, Target
@@ -51,6 +51,7 @@ def emit_host(
     entry: EntryABI | None = None,
     workspace: Sequence[ParamABI] = (),
     description: str = DESCRIPTION_SYMBOL,
+    otherwise: str = "",
     checking: bool = False,
 ) -> str:
     """The text of the host source.
@@ -61,6 +62,7 @@ def emit_host(
         entry: the exported function; the only unit's own ABI when left out.
         workspace: global tensors of the entry itself, which kernels take like parameters.
         description: the exported function that tells what the library holds.
+        otherwise: what is said of extents that no kernel serves, where each serves some.
         checking: the entry describes its tensors to checking mode, and asks at the end whether outputs are whole.
 
     Raises:
@@ -93,7 +95,7 @@ def emit_host(
             tables.text(),
             "",
             *kernels,
-            _entry_function(places, tables, launches, cuda, checking),
+            _entry_function(places, tables, launches, cuda, otherwise, checking),
             "tvm::ffi::String description() {",
             f"  return {_c_string(described)};",
             "}",
@@ -144,9 +146,10 @@ def _launch(i: int, unit: KernelUnit, places: Places, tables: Tables) -> str:
         f"host::is_vectorizable(bound[{place}], DLDataType{dtype_literal(param)})" for param, place in tensors
     )
     values = ", ".join(value for _, _, value in args_fields(unit, places))
+    served = "" if unit.case is None else f" && {_case(unit.case, tables)}"
     return "\n".join(
         [
-            f"  if (const int64_t tiles = {tables.dim(unit.tiles)}; tiles > 0) {{  // {unit.name}",
+            f"  if (const int64_t tiles = {tables.dim(unit.tiles)}; tiles > 0{served}) {{  // {unit.name}",
             f"    Args{i} args = {{{values}}};",
             f"    const bool vector = {vector or 'true'};",
             f"    kernel{i}.launch(device.device_id, {{{grid}, tiles, vector, &args}});",
@@ -155,7 +158,14 @@ def _launch(i: int, unit: KernelUnit, places: Places, tables: Tables) -> str:
     )
 
 
-def _entry_function(places: Places, tables: Tables, launches: Sequence[str], cuda: bool, checking: bool) -> str:
+def _case(case: LaunchCase, tables: Tables) -> str:
+    extent = tables.dim(case.extent)
+    return f"({extent} >= {case.lo} && {extent} < {case.hi})"
+
+
+def _entry_function(
+    places: Places, tables: Tables, launches: Sequence[str], cuda: bool, otherwise: str, checking: bool
+) -> str:
     entry = places.entry
     arguments = ", ".join(f"AnyView arg_{p.name}" for p in entry.params)
     lines = [
@@ -169,6 +179,11 @@ def _entry_function(places: Places, tables: Tables, launches: Sequence[str], cud
     if entry.output_count:
         lines.append(f"  if (host::all_empty(bound + {entry.input_count}, {entry.output_count})) return;")
     lines += tables.bindings()
+    cases = [_case(unit.case, tables) for unit in places.units if unit.case is not None]
+    if cases:
+        lines.append(
+            f"  if (!({' || '.join(cases)})) host::throw_error(host::kArgumentValueError, {_c_string(otherwise)});"
+        )
     if cuda:
         lines.append("  const host::CudaDeviceGuard guard(device.device_id);")
     lines += _workspace(places, tables)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from enum import Enum
 
 from tilefoundry.diagnostics import WrongTypeError
@@ -85,7 +86,9 @@ def _expr(value: Expr | int) -> str:
 def _op(op: Op) -> str:
     # the type of a tensor that is allocated or viewed stands at its binding
     hidden = ("layout", "shape", "dtype") if isinstance(op, TensorView) else ("tensor_type",)
-    shown = ((name, value) for name, value in op.attributes() if name not in hidden and value is not None)
+    # what is not given, and a flag that is off, say nothing
+    off = {f.name for f in dataclasses.fields(op) if f.default is False and getattr(op, f.name) is False}
+    shown = ((name, value) for name, value in op.attributes() if name not in (*hidden, *off) and value is not None)
     attributes = ", ".join(f"{name}={_attribute(value)}" for name, value in shown)
     name = type(op).__name__
     return f"{name}[{attributes}]" if attributes else name

@@ -56,7 +56,7 @@ def test_the_example_of_the_surface() -> None:
         "  with Mesh(thread=128; (4,32):(32,1)) as m:\n"
         "    va: Tensor[(4,32), f32, (4,32):(32,1) {0:S(0), 1:S(1)}, gmem] = TensorView(a)\n"
         "    vo: Tensor[(4,32), f32, (4,32):(32,1) {0:S(0), 1:S(1)}, gmem] = TensorView(o)\n"
-        "    r: Tensor[(4,32), f32, (4,32):(32,1) {0:S(0), 1:S(1)}, rmem] = AllocTensor[ring=False]()\n"
+        "    r: Tensor[(4,32), f32, (4,32):(32,1) {0:S(0), 1:S(1)}, rmem] = AllocTensor()\n"
         "    Copy(va, r)\n"
         "    Binary[kind=mul](r, r, r)\n"
         "    Sync[mesh=Mesh(thread=128; (4,32):(32,1))]()\n"

@@ -48,7 +48,9 @@ class FunctionExpressions(Expressions):
             return self.values.mesh_axis(atom.target.axis)
         spelling = self.names.spelling(atom)
         if spelling is None:
-            raise ExtractError(f"an extent uses {format_dim(atom)}, which has no name here", remedy="give the value a name")
+            raise ExtractError(
+                f"an extent uses {format_dim(atom)}, which has no name here", remedy="give the value a name"
+            )
         return spelling
 
     def index(self, dim: Dim) -> str:

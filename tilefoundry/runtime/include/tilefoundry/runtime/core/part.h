@@ -94,6 +94,15 @@ TILEFOUNDRY_DEVICE auto global_element(Tensor const& tensor, Coord const& coord)
   return detail::element(tensor, coord, cute::make_seq<Tensor::rank>{});
 }
 
+/// The element of a whole shared tile at a coordinate inside it.
+template <class Tile, class Coord>
+TILEFOUNDRY_DEVICE auto shared_element(Tile const& tile, Coord const& coord) {
+  static_assert(detail::is_whole<Tile>::value && detail::SwizzleOf<Tile>::num_bits == 0,
+                "shared_element: the tile must be a whole one whose rows lie in order");
+  typename Tile::value_type const value = local(tile)(coord);
+  return value;
+}
+
 /// The only element of a fragment that every instance holds whole.
 template <class E, class GL, class SL>
 TILEFOUNDRY_DEVICE typename E::value_type only_element(ShardTensor<E, GL, SL> const& fragment) {
@@ -142,6 +151,22 @@ TILEFOUNDRY_DEVICE void whole_fill(Value const& value, Dst const& dst, Extents c
     for (auto& element : pack.value) element = convert<Out>(value);
     out.store(at, pack);
   });
+}
+
+/// start + step * (coordinate along `Axis`) to all elements of a tensor of integers, likewise.
+template <int Axis, class Value, class Dst, class Extents>
+TILEFOUNDRY_DEVICE void whole_iota(cute::C<Axis>, Value start, Value step, Dst const& dst,
+                                   Extents const& extents, Share share) {
+  auto const axes = cute::make_seq<decltype(cute::rank(extents))::value>{};
+  auto const out = detail::all_of(dst, extents, axes);
+  detail::for_each_pack_of<1>(
+      out, share,
+      [&](auto const& at) {
+        detail::Pack<Value, 1> pack;
+        pack.value[0] = op::add{}(start, op::mul{}(step, convert<Value>(at[Axis])));
+        out.store(at, pack);
+      },
+      axes);
 }
 
 /// A rank-0 output, written by one instance of each CTA.
