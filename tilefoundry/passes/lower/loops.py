@@ -80,7 +80,7 @@ def _lower_body(ctx: Lowering, region: GridRegionExpr, carries: tuple[Var, ...])
             store_carry(ctx, value, arg, carry)
         else:
             updates.append((ctx.fragment(value), carry))
-    # all new values are known before the first carry changes; one that is itself a carry, or seen in one, is saved first
+    # all new values are known before the first carry changes; one that is a carry, or a view of one, is saved first
     for i, (value, carry) in enumerate(updates):
         if ctx.seen_in(value) in carries and value is not carry:
             saved = ctx.alloc(value.name, tensor_type(value))

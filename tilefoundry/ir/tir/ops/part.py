@@ -66,7 +66,8 @@ class GlobalView(ValueOp):
 class Element(ValueOp):
     """``Element()(tensor, *coordinates)``: one element, which each instance reads for itself.
 
-    Outside of a global tensor it is zero; of a shared tile the coordinates lie inside. Of a fragment that each instance holds whole, without coordinates: its only element.
+    Outside of a global tensor it is zero; of a shared tile the coordinates lie inside. Of a fragment that each instance
+    holds whole it is the only element, without coordinates.
     """
 
     tensor: ClassVar[ParamDef] = ParamDef()
