@@ -127,6 +127,11 @@ def test_tensor_cores_read_the_channels_of_a_place_at_once(tmp_path: Path) -> No
             "tf.conv2d of tiles in smem cannot be compiled",
             "leave the operands in global memory",
         ),
+        (
+            lambda: unplaced(),
+            "the value of tf.conv2d is written to global memory before it is placed",
+            "walk it in tiles",
+        ),
     ],
 )
 def test_refusals(build, words: str, remedy: str) -> None:
@@ -144,5 +149,15 @@ def shared_tiles() -> Module:
             with Mesh(("thread",), (8, 4), ("g", "t")) as t:
                 y = tf.conv2d(tf.reshard(x, (1, 4, 8, 8), "smem"), tf.reshard(w, (4, 4, 1, 1), "smem"))
                 return tf.reshard(tf.reshard(y, (1, 4 @ t.t, 8 @ t.g, 8), "rmem"), (1, 4, 8, 8), "gmem")
+
+    return P
+
+
+def unplaced() -> Module:
+    @module(entry="f", target=TARGET, topologies=(Topology("cta", 1), Topology("thread", 32)))
+    class P:
+        @func
+        def f(x: Tensor[(1, 4, 8, 8), "f32"], w: Tensor[(4, 4, 1, 1), "f32"]) -> Tensor[(1, 4, 8, 8), "f32"]:
+            return tf.conv2d(x, w)
 
     return P

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from tests.compiler import kernel_programs as programs
-from tests.compiler.running import compiled, needs_cpu
+from tests.compiler.running import compiled, leaves_output, needs_cpu
 from tilefoundry import CompileError
 from tilefoundry.codegen.emit import emit_module
 from tilefoundry.driver.inputs import normalize_to_module
@@ -160,6 +160,7 @@ def test_kernels_call_kernels() -> None:
 
 
 @needs_cpu
+@leaves_output
 def test_a_dispatch_by_extent_and_an_abort() -> None:
     program = load_program(
         "@intrinsic\n"

@@ -1,12 +1,14 @@
 """How tests run what they compile: on the CPU, or, where a GPU is, on that.
 
 `TILEFOUNDRY_TEST_TARGET=cuda` runs the same tests on a GPU. Tensors are made, given back and compared on the CPU.
+`TILEFOUNDRY_TEST_CHECKING=1` runs them in checking mode, where a right program must report nothing.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,19 +20,30 @@ from tilefoundry.ir.core.module import Module
 from tilefoundry.runtime import Predicate, check
 
 TARGET = os.environ.get("TILEFOUNDRY_TEST_TARGET", "cpu")
+CHECKING = os.environ.get("TILEFOUNDRY_TEST_CHECKING", "0") == "1"
 
 # A kernel that finds its arguments wrong stops with a message on the CPU. A GPU traps, and the process is lost to CUDA.
 needs_cpu = pytest.mark.skipif(TARGET != "cpu", reason="findings of kernels are reported on the CPU target")
+# Checking mode wants outputs to be written whole.
+leaves_output = pytest.mark.skipif(CHECKING, reason="the program leaves a part of its output as it was")
 
 
 def compiled(program: Any, options: CompilerOptions | None = None) -> Callable[..., Any]:
     """The compiled program, which takes and gives back CPU tensors; a tensor that it writes to is written to."""
+    if CHECKING:
+        options = replace(options or CompilerOptions(), checking=True)
     kernel = tilefoundry.jit(program, target=TARGET, options=options)
     if TARGET == "cpu":
         return kernel
 
+    inputs = kernel.type.input_count
+
     def run(*args: Any) -> Any:
-        there = [arg.to(TARGET) if isinstance(arg, torch.Tensor) and arg.ndim else arg for arg in args]
+        # a rank-0 input crosses by value, from wherever it is; an output is written where it lies
+        there = [
+            arg.to(TARGET) if isinstance(arg, torch.Tensor) and (arg.ndim or k >= inputs) else arg
+            for k, arg in enumerate(args)
+        ]
         result = kernel(*there)
         for arg, moved in zip(args, there, strict=True):
             if moved is not arg:

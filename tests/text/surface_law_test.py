@@ -17,6 +17,7 @@ from tilefoundry import diagnostics, evaluate, func, module
 from tilefoundry.dsl import ConstTensor, DimVar, DimVarRangePat, Mesh, P, Tensor, Topology, tf
 from tilefoundry.ir import core, dims, hir, shard, types
 from tilefoundry.ir.core import Call, Constant, Function, Module, Var, register_alias
+from tilefoundry.ir.core.op import inputs_of
 from tilefoundry.ir.shard import Broadcast, ComposedLayout, Layout, Partial, ShardLayout, Split, make_mesh
 from tilefoundry.ir.types import DType, StorageKind, TensorType, TupleType, make_tensor_type
 from tilefoundry.target import CpuTarget, CudaTarget, default_target, validate_program_topology
@@ -170,7 +171,7 @@ def test_error_kinds(name, base):
 def test_aliases_win_and_singletons_are_one():
     assert hir.Where() is hir.Where()
     with pytest.raises(ValueError):
-        register_alias("tf", "elementwise", "add", hir.Binary, {"kind": hir.BinaryKind.SUB})
+        register_alias("tf", "elementwise", "add", inputs_of(hir.Binary))(lambda: hir.Binary(hir.BinaryKind.SUB))
 
 
 # -- 3. modules

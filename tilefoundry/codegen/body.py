@@ -32,10 +32,15 @@ class Body:
     Attributes:
         globals: the tensors in global memory that the argument record holds: parameters, then workspace.
         grid_counters: the argument with the counters of grid barriers, when the kernel has some.
+
+    Args:
+        kernel: what is emitted.
+        checking: tensors say their names, for the findings of checking mode.
     """
 
-    def __init__(self, kernel: tir.PrimFunction) -> None:
+    def __init__(self, kernel: tir.PrimFunction, checking: bool = False) -> None:
         self.kernel = kernel
+        self._checking = checking
         self.globals = (*kernel.params, *workspace_of(kernel))
         self.shared_bytes = 0
         self.collective = False
@@ -253,27 +258,32 @@ class Body:
             case tir.AllocTensor(type_) if not type_.shape:
                 self._emit(f"{dtype_text(type_.dtype)} {name}{{}};")
             case tir.AllocTensor(type_):
-                self._emit(f"auto {name} = {self._register_tensor(type_)};")
+                self._emit(f"auto {name} = {self._register_tensor(type_, self._said(var))};")
             case tir.PtrOf():
                 (memory,) = value.args
                 assert isinstance(memory, Var)
-                self._emit(f"auto* const {name} = cute::raw_pointer_cast({self._names[memory]}.data());")
+                self._emit(f"auto const {name} = cute::raw_pointer_cast({self._names[memory]}.data());")
             case tir.TensorView():
-                self._emit(f"auto {name} = {self._view(_tensor_type(var), *value.args)};")
+                self._emit(f"auto {name} = {self._view(var, *value.args)};")
             case tir.GlobalView() | tir.Element() | tir.CheckWindow():
                 self._emit(f"[[maybe_unused]] auto const {name} = {part_text(self, value.target, value.args)};")
             case other:
                 raise CompileError(f"a {type(other).__name__} cannot be bound")
 
-    def _register_tensor(self, type_: TensorType) -> str:
+    def _said(self, var: Var) -> str:
+        """The argument by which a tensor says its name."""
+        return f", {string_text(var.name)}" if self._checking else ""
+
+    def _register_tensor(self, type_: TensorType, said: str) -> str:
         if not isinstance(type_.layout, ShardLayout) or type_.storage is not StorageKind.RMEM:
             raise CompileError(f"registers are held by the instances of a mesh, got {type_}")
         layout = type_.layout  # whatever its strides: registers hold each instance's part apart
         shard = self._shard(layout if is_per_unit(layout) else with_strides(layout, per_unit_strides(layout)))
-        return f"register_tensor<{dtype_text(type_.dtype)}>({self._logical(type_)}{{}}, {shard}{{}})"
+        return f"register_tensor<{dtype_text(type_.dtype)}>({self._logical(type_)}{{}}, {shard}{{}}{said})"
 
-    def _view(self, type_: TensorType, memory: Expr | int, *at: Expr | int) -> str:
+    def _view(self, var: Var, memory: Expr | int, *at: Expr | int) -> str:
         assert isinstance(memory, Var)
+        type_ = _tensor_type(var)
         name = self._names[memory]
         if isinstance(memory.type, tir.PointerType):
             start = f" + {self.scalar(at[0])}" if at else ""
@@ -291,7 +301,7 @@ class Body:
             swizzle = swizzle_text(type_) or ("cute::Swizzle<0, 4, 3>" if known < 16 else None)
             bytes_known = str(known) if known < 16 else None
             element = ", ".join(filter(None, (dtype_text(type_.dtype), swizzle, bytes_known)))
-            name = f"shared_tensor<{element}>({name} + {self.scalar(at[0])}, {types})"
+            name = f"shared_tensor<{element}>({name} + {self.scalar(at[0])}, {types}{self._said(var)})"
             if not isinstance(type_.layout, ShardLayout):
                 return name
         layout = self._shard(type_.layout) if isinstance(type_.layout, ShardLayout) else self._whole(type_)

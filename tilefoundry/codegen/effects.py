@@ -113,6 +113,16 @@ def _whole_fill(body: Body, op: tir.WholeFill, args: Args) -> str:
     return f"ops::whole_fill({value}, {body.tensor(args[1])}, {_extents(body, args[1])}, {_share(op.everywhere)});"
 
 
+def _whole_iota(body: Body, op: tir.WholeIota, args: Args) -> str:
+    start, dst = args
+    dtype = body.dtype(dst)
+    values = f"{body.scalar(start, dtype)}, {literal_text(op.step, dtype)}"
+    return (
+        f"ops::whole_iota({int_text(op.axis)}{{}}, {values}, {body.tensor(dst)}, {_extents(body, dst)}, "
+        f"{_share(op.everywhere)});"
+    )
+
+
 def _share(everywhere: bool) -> str:
     return "share_of_grid()" if everywhere else "share_of_cta()"
 
@@ -199,4 +209,5 @@ _EMITTERS: dict[type[tir.EffectOp], Callable[..., str]] = {
     tir.Where: _where,
     tir.WholeCopy: _whole_copy,
     tir.WholeFill: _whole_fill,
+    tir.WholeIota: _whole_iota,
 }

@@ -13,17 +13,22 @@ from tilefoundry.codegen.launch import LaunchConfig, derive_launch_config
 from tilefoundry.codegen.launches import HostProgram, Job, host_program
 from tilefoundry.codegen.unit import KernelUnit, LinkableModule, source_digest
 from tilefoundry.codegen.windows import contiguous_abi
-from tilefoundry.diagnostics import WrongTypeError
+from tilefoundry.diagnostics import CompileError, WrongTypeError
 from tilefoundry.ir import tir
 from tilefoundry.ir.core.expr import Expr
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.dims import Dim, substitute_dim
 from tilefoundry.runtime.abi import EntryABI, ParamABI, param_abi_of
-from tilefoundry.target import CudaTarget, Target
+from tilefoundry.target import CpuTarget, CudaTarget, Target
 
 
 def emit_module(
-    module: Module, target: Target, *, min_ctas_per_sm: int | None = None, export: str | None = None
+    module: Module,
+    target: Target,
+    *,
+    min_ctas_per_sm: int | None = None,
+    export: str | None = None,
+    checking: bool = False,
 ) -> LinkableModule:
     """The sources of every kernel of ``module`` for ``target``, and of its entry.
 
@@ -31,10 +36,16 @@ def emit_module(
         min_ctas_per_sm: CTAs that a multiprocessor shall be able to hold at once; None states nothing. CUDA only.
         export: the name of the entry in a library of several, where it marks every symbol of the module as well; the
             entry's own, in a library of its own, when left out.
+        checking: the entry and its kernels say what checking mode asks. CPU only.
 
     Raises:
-        CompileError: something of the module has no form in generated code.
+        CompileError: something of the module has no form in generated code; or the target cannot be checked.
     """
+    if checking and not isinstance(target, CpuTarget):
+        raise CompileError(
+            f"checking mode runs on the CPU, and the target is '{target.name}'",
+            remedy='compile with target="cpu": grid, threads, shared memory and pipelines are kept',
+        )
     functions = _kernels(module)
     host = next(fn for fn in functions if fn.name == module.entry)
     program = host_program(module, host)
@@ -46,8 +57,8 @@ def emit_module(
     if export is not None:
         jobs = tuple(_exported(job, export, len(jobs)) for job in jobs)
         entry, description = replace(entry, name=export), description_symbol(export)
-    units = tuple(_emit_unit(job, target, min_ctas_per_sm) for job in jobs)
-    source = emit_host(units, target, entry, program.workspace, description, program.otherwise)
+    units = tuple(_emit_unit(job, target, min_ctas_per_sm, checking) for job in jobs)
+    source = emit_host(units, target, entry, program.workspace, description, program.otherwise, checking)
     return LinkableModule(target, units, source, entry)
 
 
@@ -70,9 +81,9 @@ def _kernels(module: Module) -> tuple[tir.PrimFunction, ...]:
     return module.functions  # type: ignore[return-value]  # checked above
 
 
-def _emit_unit(job: Job, target: Target, min_ctas_per_sm: int | None) -> KernelUnit:
+def _emit_unit(job: Job, target: Target, min_ctas_per_sm: int | None, checking: bool) -> KernelUnit:
     kernel, config = job.kernel, job.config
-    body = Body(kernel)
+    body = Body(kernel, checking)
     if isinstance(target, CudaTarget):
         wrapper = cuda.wrapper_text(kernel.name, config.block, min_ctas_per_sm)
     else:

@@ -74,7 +74,8 @@ def _work(kernel: tir.PrimFunction, block: int) -> tuple[list[Dim], bool]:
             case tir.Evaluate(callable=WindowOp(everywhere=True) as op, args=args):
                 loops.append(ceildiv(op.shares(args), block))
             case tir.Evaluate(
-                callable=tir.WholeCopy(True) | tir.WholeFill(True), args=(_, Var(type=TensorType(shape=shape)))
+                callable=tir.WholeCopy(True) | tir.WholeFill(True) | tir.WholeIota(everywhere=True),
+                args=(_, Var(type=TensorType(shape=shape))),
             ):
                 loops.append(ceildiv(dim_product(shape), block))
             case tir.For() | tir.Evaluate(callable=tir.TileStore() | tir.StoreScalar()):

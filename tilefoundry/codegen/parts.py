@@ -34,8 +34,9 @@ def part_text(body: Body, op: tir.ValueOp, args: Args) -> str:
             assert isinstance(source, Expr) and isinstance(source.type, TensorType)
             if source.type.storage is StorageKind.RMEM:
                 return f"only_element({body.tensor(source)})"
+            kind = "shared" if source.type.storage is StorageKind.SMEM else "global"
             at = ", ".join(body.scalar(c) for c in coordinates)
-            return f"global_element({body.tensor(source)}, make_coord({at}))"
+            return f"{kind}_element({body.tensor(source)}, make_coord({at}))"
         case tir.CheckWindow(axis):
             start, size, extent = (body.scalar(arg) for arg in args)
             return f"checked_start({start}, {size}, {axis}, {extent})"

@@ -73,6 +73,10 @@ class LaunchError(TileFoundryError):
     """A compiled program refuses its arguments, or could not be launched."""
 
 
+class CheckingError(LaunchError):
+    """A kernel that ran in checking mode did what no program may: the message has op, element and instances."""
+
+
 class ArgumentTypeError(LaunchError, TypeError):
     """An argument of a compiled program has the wrong kind, dtype or count."""
 

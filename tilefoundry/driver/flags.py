@@ -27,16 +27,23 @@ def _headers(toolchain: HostToolchain) -> list[str]:
     return flags + [f"-ffile-prefix-map={path}=include/{i}" for i, path in enumerate(toolchain.include)]
 
 
-def _unit(unit: KernelUnit, target: Target) -> list[str]:
-    return [target_macro(target), f"-DTILEFOUNDRY_UNIT=k_{unit.digest}"]
+def _unit(unit: KernelUnit, target: Target, options: CompilerOptions) -> list[str]:
+    suffix = "_checked" if options.checking else ""  # another meaning of the same names
+    return [*_macros(target, options), f"-DTILEFOUNDRY_UNIT=k_{unit.digest}{suffix}"]
+
+
+def _macros(target: Target, options: CompilerOptions) -> list[str]:
+    return [target_macro(target), *(["-DTILEFOUNDRY_CHECKED=1"] if options.checking else [])]
 
 
 _SHARED_OBJECT = ["-std=c++17", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden"]
 
 
-def host_entry(toolchain: HostToolchain, target: Target, source: str, output: str) -> list[str]:
+def host_entry(
+    toolchain: HostToolchain, target: Target, options: CompilerOptions, source: str, output: str
+) -> list[str]:
     """Compiles a host source: plain C++ for the oldest CPU of the family, since it runs before anything is checked."""
-    flags = [*_SHARED_OBJECT, "-O2", target_macro(target), "-DTILEFOUNDRY_HOST_ENTRY=1"]
+    flags = [*_SHARED_OBJECT, "-O2", *_macros(target, options), "-DTILEFOUNDRY_HOST_ENTRY=1"]
     return [str(toolchain.cxx), *flags, *_headers(toolchain), "-c", source, "-o", output]
 
 
@@ -58,7 +65,7 @@ def cpu_kernel(
         flags.append("-ffast-math")
     if options.line_info:
         flags += ["-gline-tables-only"] if "clang" in toolchain.cxx.name else ["-g1"]
-    return [str(toolchain.cxx), *flags, *_unit(unit, target), *_headers(toolchain), "-c", source, "-o", output]
+    return [str(toolchain.cxx), *flags, *_unit(unit, target, options), *_headers(toolchain), "-c", source, "-o", output]
 
 
 def cuda_kernel(
@@ -96,7 +103,7 @@ def cuda_kernel(
     if options.line_info:
         flags.append("-lineinfo")
     headers = [f"-Xcompiler={f}" if f.startswith("-ffile") else f for f in _headers(_with_toolkit(toolchain, toolkit))]
-    return [str(toolkit.nvcc), *flags, *_unit(unit, target), *headers, source, "-o", output]
+    return [str(toolkit.nvcc), *flags, *_unit(unit, target, options), *headers, source, "-o", output]
 
 
 def _with_toolkit(toolchain: HostToolchain, toolkit: CudaToolkit) -> HostToolchain:

@@ -120,7 +120,7 @@ class Jit:
 
         def make(folder: Path) -> None:
             lowered = lower(module, target, options=options)
-            linkable = emit_module(lowered, target, min_ctas_per_sm=options.min_ctas_per_sm)
+            linkable = emit_module(lowered, target, min_ctas_per_sm=options.min_ctas_per_sm, checking=options.checking)
             try:
                 write_artifact(linkable, options, folder, name, {isa_of(target): key})
             except CompileError as error:  # compilers do not say why in a way that programs can read

@@ -46,6 +46,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--stages", type=int)
     parser.add_argument("--min-ctas-per-sm", type=int)
     parser.add_argument("--unroll-loops", action="store_true")
+    parser.add_argument("--checking", action="store_true")
     args = parser.parse_args(argv)
     try:
         options = CompilerOptions(**{field.name: getattr(args, field.name) for field in fields(CompilerOptions)})
@@ -73,7 +74,13 @@ class _Program:
 
     def emitted(self, export: str | None = None) -> LinkableModule:
         lowered = lower(self.module, self.target, stages=self.options.stages)
-        return emit_module(lowered, self.target, min_ctas_per_sm=self.options.min_ctas_per_sm, export=export)
+        return emit_module(
+            lowered,
+            self.target,
+            min_ctas_per_sm=self.options.min_ctas_per_sm,
+            checking=self.options.checking,
+            export=export,
+        )
 
 
 def _program(reference: str, args: argparse.Namespace, options: CompilerOptions) -> _Program:

@@ -108,7 +108,7 @@ def build_library(
     hosts = [file for file in sources if file.endswith((HOST, ENTRIES))]
     objects = [f"{Path(file).stem}.o" for file in hosts]
     steps = [
-        _Step(f"host source '{file}'", flags.host_entry(toolchain, target, file, output), environment)
+        _Step(f"host source '{file}'", flags.host_entry(toolchain, target, options, file, output), environment)
         for file, output in zip(hosts, objects, strict=True)
     ]
     if isinstance(target, CudaTarget):

@@ -26,6 +26,9 @@ class CompilerOptions:
         min_ctas_per_sm: CTAs, 1 to 32, that a multiprocessor shall be able to hold at once, which limits the registers
             of a thread (the second argument of ``__launch_bounds__``); without effect on CPUs. None states nothing.
         unroll_loops: let the host compiler unroll the loops of CPU kernels; without effect on CUDA.
+        checking: look at every access of a kernel while it runs, and end the call with a CheckingError at a race, a
+            read of memory that nobody has written, an access out of bounds, or an output that is not written whole or
+            written twice. For the CPU only, where a program placed for CUDA keeps its placement; many times slower.
 
     Raises:
         WrongTypeError, WrongValueError: a field has the wrong type, or lies outside its range.
@@ -37,6 +40,7 @@ class CompilerOptions:
     stages: int | None = None
     min_ctas_per_sm: int | None = None
     unroll_loops: bool = False
+    checking: bool = False
 
     def __post_init__(self) -> None:
         for name, (low, high) in _RANGES.items():
@@ -47,7 +51,7 @@ class CompilerOptions:
                 raise WrongTypeError(f"CompilerOptions: {name} must be an int, got {value!r}")
             if not low <= value <= high:
                 raise WrongValueError(f"CompilerOptions: {name} is {value}, expected {low} to {high}")
-        for name in ("fast_math", "line_info", "unroll_loops"):
+        for name in ("fast_math", "line_info", "unroll_loops", "checking"):
             if not isinstance(getattr(self, name), bool):
                 raise WrongTypeError(f"CompilerOptions: {name} must be a bool, got {getattr(self, name)!r}")
 

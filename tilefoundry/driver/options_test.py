@@ -27,15 +27,16 @@ OTHERS = {
     "stages": 3,
     "min_ctas_per_sm": 2,
     "unroll_loops": True,
+    "checking": True,
 }
 
 
 def test_each_option_is_part_of_the_key() -> None:
     assert set(OTHERS) == {field.name for field in dataclasses.fields(CompilerOptions)}
     options = [CompilerOptions(), *(CompilerOptions(**{name: value}) for name, value in OTHERS.items())]  # type: ignore[arg-type]
-    assert len({o.canonical_text() for o in options}) == len({module_key(TWICE, CUDA, o) for o in options}) == 7
+    assert len({o.canonical_text() for o in options}) == len({module_key(TWICE, CUDA, o) for o in options}) == 8
     assert CompilerOptions().canonical_text() == (
-        "options fast_math=False line_info=False min_ctas_per_sm=None optimization_level=3 stages=None "
+        "options checking=False fast_math=False line_info=False min_ctas_per_sm=None optimization_level=3 stages=None "
         "unroll_loops=False"
     )
 
@@ -53,6 +54,7 @@ def test_each_option_is_part_of_the_key() -> None:
         ("min_ctas_per_sm", "2", TypeError, "min_ctas_per_sm must be an int, got '2'"),
         ("fast_math", 1, TypeError, "fast_math must be a bool, got 1"),
         ("line_info", None, TypeError, "line_info must be a bool, got None"),
+        ("checking", "yes", TypeError, "checking must be a bool, got 'yes'"),
         ("unroll_loops", 4, TypeError, "unroll_loops must be a bool, got 4"),
     ],
 )

@@ -62,7 +62,7 @@ def build(mod: Module, target: str | Target | None = None, *, options: CompilerO
 
 
 def _build(module: Module, target: Target, options: CompilerOptions, key: str, started: float) -> CompiledModule:
-    linkable = emit_module(module, target, min_ctas_per_sm=options.min_ctas_per_sm)
+    linkable = emit_module(module, target, min_ctas_per_sm=options.min_ctas_per_sm, checking=options.checking)
     with tempfile.TemporaryDirectory(prefix="tilefoundry-") as folder:
         library = write_artifact(linkable, options, Path(folder), linkable.entry.name, {isa_of(target): key})
         origin = BuildInfo("compiled", time.perf_counter() - started)

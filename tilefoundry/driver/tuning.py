@@ -185,7 +185,9 @@ class _Session:
     def _code(self, options: CompilerOptions) -> object:
         """What is compiled, and how: equal for candidates of which one need not be measured."""
         lowered = lower(self.module, self.target, stages=options.stages)
-        units = emit_module(lowered, self.target, min_ctas_per_sm=options.min_ctas_per_sm).units
+        units = emit_module(
+            lowered, self.target, min_ctas_per_sm=options.min_ctas_per_sm, checking=options.checking
+        ).units
         flags = replace(options, stages=None, min_ctas_per_sm=None)
         if isinstance(self.target, CudaTarget):
             flags = replace(flags, unroll_loops=False)

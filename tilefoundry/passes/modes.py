@@ -62,13 +62,32 @@ def held(type_: TensorType) -> TensorType:
 def _other_factors(
     source: ShardLayout, own: Sequence[int], target: ShardLayout, modes: Sequence[int]
 ) -> list[ShapeDim] | None:
-    """Strides under the factors of another layout of an axis that each unit holds whole; None where there are none."""
-    if any(source.splitters(m) for m in own) or any(target.splitters(m) for m in modes):
+    """Strides under the factors of another layout of an axis that is split alike; None where there are none."""
+    held, wanted = _runs(source, own), _runs(target, modes)
+    if [axes for axes, _ in held] != [axes for axes, _ in wanted]:
         return None
-    strides = _strides(source.layout)
-    own_modes = Layout(tuple(source.shape[m] for m in own), tuple(strides[m] for m in own))
-    found = view_strides(own_modes, [target.shape[m] for m in modes])
-    return list(found) if found is not None else None
+    source_strides = _strides(source.layout)
+    strides: dict[int, ShapeDim] = dict.fromkeys(modes, 0)
+    for (axes, mine), (_, theirs) in zip(held, wanted, strict=True):
+        run = Layout(tuple(source.shape[m] for m in mine), tuple(source_strides[m] for m in mine))
+        found = view_strides(run, [target.shape[m] for m in theirs])
+        if found is None or (axes and source.shape[mine[0]] != target.shape[theirs[0]]):
+            return None
+        strides.update(zip(theirs, found, strict=True))
+    return [strides[m] for m in modes]
+
+
+def _runs(layout: ShardLayout, modes: Sequence[int]) -> list[tuple[tuple[int, ...], list[int]]]:
+    """The modes of an axis, each split one apart, those between them together: the mesh axes that split, the modes."""
+    runs: list[tuple[tuple[int, ...], list[int]]] = []
+    for mode in modes:
+        axes = tuple(layout.splitters(mode))
+        if not axes and layout.shape[mode] == 1:
+            continue
+        if axes or not runs or runs[-1][0]:
+            runs.append((axes, []))
+        runs[-1][1].append(mode)
+    return runs
 
 
 def fragment_view_type(tile: TensorType, fragment: TensorType) -> TensorType | None:

@@ -7,7 +7,7 @@ written one, gets a barrier before it. Loop bodies are walked twice, so that haz
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
@@ -17,6 +17,7 @@ from tilefoundry.ir.tir import (
     AllocTensor,
     Binding,
     EffectOp,
+    Element,
     Evaluate,
     For,
     If,
@@ -80,6 +81,8 @@ class _Walk:
             match item:
                 case Evaluate():
                     out += self._effect(item, since)
+                case Binding(value=Call(target=Element(), args=(memory, *_))):
+                    out += self._access(item, (memory,), (), since)
                 case For():
                     after = since.copy()
                     self.block(unfold(item.body), after)
@@ -104,8 +107,13 @@ class _Walk:
         if op.barrier:
             since.clear()
             return [item]
-        reads = {b for i in op.reads if i < len(item.args) and (b := self._buffer(item.args[i])) is not None}
-        writes = {b for i in op.writes if i < len(item.args) and (b := self._buffer(item.args[i])) is not None}
+        reads, writes = ([item.args[i] for i in at if i < len(item.args)] for at in (op.reads, op.writes))
+        return self._access(item, reads, writes, since)
+
+    def _access(
+        self, item: Item, read: Sequence[Expr | int], written: Sequence[Expr | int], since: _Since
+    ) -> list[Item]:
+        reads, writes = ({b for arg in args if (b := self._buffer(arg)) is not None} for args in (read, written))
         out: list[Item] = [item]
         if reads & since.written or writes & (since.read | since.written):
             since.clear()
@@ -114,7 +122,7 @@ class _Walk:
         since.written |= writes
         return out
 
-    def _buffer(self, arg: Expr) -> Var | None:
+    def _buffer(self, arg: Expr | int) -> Var | None:
         return self.buffers.get(arg) if isinstance(arg, Var) else None
 
 

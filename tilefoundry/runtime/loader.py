@@ -9,7 +9,7 @@ from typing import Any
 
 import tvm_ffi
 
-from tilefoundry.diagnostics import ArgumentTypeError, ArgumentValueError, LaunchError, WrongValueError
+from tilefoundry.diagnostics import ArgumentTypeError, ArgumentValueError, CheckingError, LaunchError, WrongValueError
 from tilefoundry.runtime.abi import LinkedModule
 from tilefoundry.runtime.abi_json import read_description
 from tilefoundry.runtime.compiled import BuildInfo, CompiledModule, DeviceCode
@@ -20,7 +20,7 @@ DESCRIPTION_SYMBOL = "tilefoundry_description"
 ENTRIES_SYMBOL = "tilefoundry_entries"
 
 # The kinds that host entries throw (host/error.h), and the classes that come out of a call.
-for _class in (ArgumentTypeError, ArgumentValueError, LaunchError):
+for _class in (ArgumentTypeError, ArgumentValueError, CheckingError, LaunchError):
     tvm_ffi.register_error(f"tilefoundry.{_class.__name__}", _class)
 
 

@@ -52,6 +52,7 @@ def emit_host(
     workspace: Sequence[ParamABI] = (),
     description: str = DESCRIPTION_SYMBOL,
     otherwise: str = "",
+    checking: bool = False,
 ) -> str:
     """The text of the host source.
 
@@ -62,6 +63,7 @@ def emit_host(
         workspace: global tensors of the entry itself, which kernels take like parameters.
         description: the exported function that tells what the library holds.
         otherwise: what is said of extents that no kernel serves, where each serves some.
+        checking: the entry describes its tensors to checking mode, and asks at the end whether outputs are whole.
 
     Raises:
         CompileError: the entry cannot cross the boundary (rank, dtype, layout), or an extent is not known at launch.
@@ -93,7 +95,7 @@ def emit_host(
             tables.text(),
             "",
             *kernels,
-            _entry_function(places, tables, launches, cuda, otherwise),
+            _entry_function(places, tables, launches, cuda, otherwise, checking),
             "tvm::ffi::String description() {",
             f"  return {_c_string(described)};",
             "}",
@@ -161,7 +163,9 @@ def _case(case: LaunchCase, tables: Tables) -> str:
     return f"({extent} >= {case.lo} && {extent} < {case.hi})"
 
 
-def _entry_function(places: Places, tables: Tables, launches: Sequence[str], cuda: bool, otherwise: str) -> str:
+def _entry_function(
+    places: Places, tables: Tables, launches: Sequence[str], cuda: bool, otherwise: str, checking: bool
+) -> str:
     entry = places.entry
     arguments = ", ".join(f"AnyView arg_{p.name}" for p in entry.params)
     lines = [
@@ -182,7 +186,18 @@ def _entry_function(places: Places, tables: Tables, launches: Sequence[str], cud
         )
     if cuda:
         lines.append("  const host::CudaDeviceGuard guard(device.device_id);")
-    return "\n".join([*lines, *_workspace(places, tables), *launches, "}", ""])
+    lines += _workspace(places, tables)
+    if checking:
+        launches = [*_check(places), *launches, "  checked.finish();"]
+    return "\n".join([*lines, *launches, "}", ""])
+
+
+def _check(places: Places) -> list[str]:
+    """Statements that tell checking mode which tensors the call has."""
+    lines = ["  host::CheckedCall checked(kEntry, bound);"]
+    for place, param in enumerate(places.workspace, start=len(places.entry.params)):
+        lines.append(f'  checked.workspace("{param.name}", bound[{place}], {param.type.dtype.storage_bits // 8});')
+    return [*lines, "  checked.begin();"]
 
 
 def _workspace(places: Places, tables: Tables) -> list[str]:

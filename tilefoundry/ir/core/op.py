@@ -14,7 +14,7 @@ An op declares its operands as class attributes and its attributes as dataclass 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
@@ -213,6 +213,7 @@ def _written(param: ParamDef) -> str:
 
 _schemas: dict[tuple[str, str], list[OpSchema]] = {}
 OpClass = TypeVar("OpClass", bound=type[Op])
+Builder = TypeVar("Builder", bound=Callable[..., Op])
 
 
 def register_op(dialect: str = "tf", category: str = "", name: str | None = None) -> Callable[[OpClass], OpClass]:
@@ -251,24 +252,33 @@ def _make_singleton(cls: type[Op]) -> None:
 
 
 def register_alias(
-    dialect: str,
-    category: str,
-    name: str,
-    op: type[Op],
-    preset: Mapping[str, object],
-    params: tuple[ParamDef, ...] = (),
-) -> None:
-    """Registers a surface name for `op` with some attributes preset (``add`` is ``Binary(ADD)``).
+    dialect: str, category: str, name: str, params: tuple[ParamDef, ...]
+) -> Callable[[Builder], Builder]:
+    """Decorator of what builds an op: a surface name for an op with attributes preset (``add`` is ``Binary(ADD)``).
+
+    The builder takes the attributes among `params` by keyword::
+
+        @register_alias("tf", "elementwise", "add", inputs_of(Binary))
+        def _add() -> Op:
+            return Binary(BinaryKind.ADD)
 
     Args:
-        params: the parameters of the surface name, when they are not those of `op` without the preset ones.
+        params: the parameters of the surface name, inputs first, each with its name.
+
+    Raises:
+        WrongValueError: a parameter has no name; otherwise as `register_op`.
     """
-    left = params or tuple(p for p in inputs_of(op) + attributes_of(op) if p.name not in preset)
+    for param in params:
+        if not param.name:
+            raise WrongValueError(
+                f"op '{dialect}.{name}': a parameter has no name", remedy='write ParamDef(name="x"), or inputs_of(Op)'
+            )
 
-    def build(**attributes: object) -> Op:
-        return op(**{**preset, **attributes})
+    def register(build: Builder) -> Builder:
+        _add(OpSchema(dialect, category, name, params, build, is_alias=True))
+        return build
 
-    _add(OpSchema(dialect, category, name, left, build, is_alias=True))
+    return register
 
 
 def _add(schema: OpSchema) -> None:

@@ -18,6 +18,7 @@ from tilefoundry.ir.core import (
     register_op,
     schemas_named,
 )
+from tilefoundry.ir.core.op import inputs_of
 from tilefoundry.ir.dims import DimAdd, DimSub
 from tilefoundry.ir.hir import Binary, BinaryKind, Cast, MatMul, Reshard
 from tilefoundry.ir.types import DType, StorageKind, UnitType
@@ -103,7 +104,9 @@ def test_attributes_accept_names():
 
 def test_names_are_taken_once():
     with pytest.raises(ValueError, match="registered already"):
-        register_alias("tf", "elementwise", "add", Binary, {"kind": BinaryKind.ADD})
+        register_alias("tf", "elementwise", "add", inputs_of(Binary))(lambda: Binary(BinaryKind.ADD))
+    with pytest.raises(ValueError, match="a parameter has no name"):
+        register_alias("test", "", "nameless", (ParamDef(),))
     with pytest.raises(TypeError, match="frozen dataclass"):
         register_op()(type("NoDataclass", (Op,), {}))
 
@@ -191,7 +194,12 @@ def test_positional_arguments_have_their_parameters():
 def test_an_alias_wins_over_an_op_of_its_name():
     first = declared(a=ParamDef())
     register_op(dialect="test", name="shadowed")(first)
-    register_alias("test", "", "shadowed", Binary, {"kind": BinaryKind.ADD})
+
+    @register_alias("test", "", "shadowed", inputs_of(Binary))
+    def build() -> Op:
+        return Binary(BinaryKind.ADD)
+
+    assert build() == Binary(BinaryKind.ADD)  # it stays a function
     alias, own = schemas_named("test", "shadowed")
     assert (alias.is_alias, alias.build()) == (True, Binary(BinaryKind.ADD))
     assert (own.is_alias, own.build()) == (False, first())
@@ -199,10 +207,14 @@ def test_an_alias_wins_over_an_op_of_its_name():
 
 def test_an_alias_may_state_its_parameters():
     params = (ParamDef(name="x"), ParamDef(name="y"), ParamDef("attribute", name="wide", default=None))
-    register_alias("test", "", "named", MatMul, {"out_dtype": "f32"}, params)
+
+    @register_alias("test", "", "named", params)
+    def build(wide: str | None = None) -> Op:
+        return MatMul(wide or "f32")
+
     (schema,) = schemas_named("test", "named")
     assert schema.signature == "named(x, y, wide=...)"
-    assert schema.build() == MatMul("f32")
+    assert (schema.build(), schema.build(wide="f64")) == (MatMul("f32"), MatMul("f64"))
 
 
 def test_ops_without_attributes_are_singletons():

@@ -16,7 +16,7 @@ from tilefoundry.ir.tir.ops.pipeline import PipeAcquire, PipeCommit, PipeDrain, 
 from tilefoundry.ir.tir.ops.program import Index, ProgramDim, ProgramId
 from tilefoundry.ir.tir.ops.reduce import Reduce
 from tilefoundry.ir.tir.ops.sync import Sync
-from tilefoundry.ir.tir.ops.tile import TileLoad, TileStore, WholeCopy, WholeFill
+from tilefoundry.ir.tir.ops.tile import TileLoad, TileStore, WholeCopy, WholeFill, WholeIota
 from tilefoundry.ir.tir.prim_func import PrimFunction, hidden_params
 from tilefoundry.ir.tir.stmt import (
     Abort,
@@ -106,6 +106,7 @@ __all__ = [
     "While",
     "WholeCopy",
     "WholeFill",
+    "WholeIota",
     "expressions_of",
     "fold",
     "hidden_params",

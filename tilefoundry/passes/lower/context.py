@@ -11,13 +11,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn, cast
 
 from tilefoundry.diagnostics import VerifyError
-from tilefoundry.ir.core.expr import Call, Expr, Tuple, Var
+from tilefoundry.ir.core.expr import Call, Constant, Expr, Tuple, Var
 from tilefoundry.ir.core.metadata import binding_name, span_of
 from tilefoundry.ir.core.op import Op
 from tilefoundry.ir.dims.ops import DimOp
 from tilefoundry.ir.hir import GridRegionExpr
 from tilefoundry.ir.tir import AllocTensor, Binding, EffectOp, Evaluate, Item, ValueOp, view_as
-from tilefoundry.ir.types import StorageKind, TensorType
+from tilefoundry.ir.types import INDEX_TYPE, StorageKind, TensorType
 from tilefoundry.passes.lower.reach import Reach
 from tilefoundry.passes.lower.registry import rule_for
 from tilefoundry.passes.lower.uses import Uses
@@ -62,6 +62,7 @@ class Lowering:
         self._loops_run: list[dict[int, tuple[Var, ...]]] = [{}]
         self.names = Names()
         self.reach = Reach()
+        self._seen_in: dict[Var, Var] = {}
         self.loops: dict[int, GridRegionExpr] = {}  # by the identity of the induction variable
 
     # ---- values -------------------------------------------------------------------------------------------------
@@ -170,7 +171,22 @@ class Lowering:
 
     def view(self, var: Var, type_: TensorType) -> Var:
         """``var``'s storage under another type; ``var`` itself where nothing changes."""
-        return var if var.type == type_ else self.bind(f"{var.name}_view", view_as(type_), (var,), type_)
+        if var.type == type_:
+            return var
+        seen = self.bind(f"{var.name}_view", view_as(type_), (var,), type_)
+        self._seen_in[seen] = self.seen_in(var)
+        return seen
+
+    def seen_in(self, var: Var) -> Var:
+        """The tensor that a view is of; a tensor itself where it is no view."""
+        return self._seen_in.get(var, var)
+
+    def named(self, hint: str, value: Scalar) -> Var:
+        """A scalar as it is now, by a name of its own."""
+        expr = Constant(value, INDEX_TYPE) if isinstance(value, int) else value
+        var = Var(self.names.fresh(hint), expr.type)
+        self.items.append(Binding(var, expr))
+        return var
 
     def broadcast(self, expr: Expr, var: Var, to: TensorType) -> Var:
         """A view of the fragment ``var`` in which each local element of ``to`` has its operand."""

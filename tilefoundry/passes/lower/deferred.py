@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NoReturn
 
 from tilefoundry.ir import tir
 from tilefoundry.ir.core.expr import Call, Constant, Expr, Tuple, Var
@@ -22,7 +23,8 @@ from tilefoundry.ir.types import ShapeDim, StorageKind, TensorType, TupleType
 from tilefoundry.passes.lower.context import Lowering
 from tilefoundry.passes.lower.expansion import Primitives
 from tilefoundry.passes.lower.fragments import Modes, modes_of, spread_over
-from tilefoundry.passes.lower.values import Deferred, Scalar
+from tilefoundry.passes.lower.registry import writes
+from tilefoundry.passes.lower.values import Deferred, Scalar, Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +62,22 @@ def computes_tiles(op: type[Op]) -> Callable[[Rule], Rule]:
 
     def register(rule: Rule) -> Rule:
         _RULES[op] = rule
+        writes(op)(_refuse_unplaced)
         return rule
 
     return register
+
+
+def _refuse_unplaced(ctx: Lowering, call: Call, out: Window, everywhere: bool) -> NoReturn:
+    """What would write a value to global memory of which no window has been placed."""
+    assert isinstance(call.target, Op)
+    ctx.refuse(
+        call,
+        f"the value of tf.{call.target.op_name} is written to global memory before it is placed: a kernel computes "
+        "windows of it, in registers",
+        remedy="walk it in tiles, and insert each: tf.insert_slice(out, tf.reshard(y[b, h, i], <layout over the thread "
+        "mesh>, 'rmem'), (b, h, i, 0))",
+    )
 
 
 def deferred(call: Call, part: int = 0) -> Deferred:

@@ -14,7 +14,7 @@ from tilefoundry.ir.dims import INDEX_TYPE, ceildiv, dim_add, dim_floordiv, dim_
 from tilefoundry.ir.hir import GridRegionExpr
 from tilefoundry.ir.shard import Layout, MeshAxis, flat_modes
 from tilefoundry.ir.tir import Copy, For, Index, ProgramDim, ProgramId, fold
-from tilefoundry.ir.types import StorageKind
+from tilefoundry.ir.types import StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, is_scalar, tensor_type
 from tilefoundry.passes.lower.outputs import Destinations, store_carry
 from tilefoundry.passes.lower.shard.mesh_coordinate import coordinates_in
@@ -52,6 +52,10 @@ def lower_loop(ctx: Lowering, region: GridRegionExpr, destinations: Destinations
 
 def _open_carry(ctx: Lowering, region: GridRegionExpr, k: int, destinations: Destinations) -> Var:
     arg, init = region.carried_args[k], region.init_args[k]
+    if not tensor_type(arg).shape:
+        carry = ctx.alloc(arg.name, TensorType((), tensor_type(arg).dtype, None, StorageKind.RMEM))
+        ctx.emit(Copy(), ctx.named(arg.name, ctx.scalar(init)), carry)
+        return carry
     if tensor_type(arg).storage is StorageKind.GMEM:
         if k not in destinations:
             ctx.refuse(
@@ -70,13 +74,15 @@ def _lower_body(ctx: Lowering, region: GridRegionExpr, carries: tuple[Var, ...])
         ctx.remember(arg, carry)
     updates: list[tuple[Var, Var]] = []
     for arg, carry, value in zip(region.carried_args, carries, region.yield_values, strict=True):
-        if tensor_type(arg).storage is StorageKind.GMEM:
+        if not tensor_type(arg).shape:
+            updates.append((ctx.named(arg.name, ctx.scalar(value)), carry))
+        elif tensor_type(arg).storage is StorageKind.GMEM:
             store_carry(ctx, value, arg, carry)
         else:
             updates.append((ctx.fragment(value), carry))
-    # all new values are known before the first carry changes; one that is itself a carry is saved first
+    # all new values are known before the first carry changes; one that is a carry, or a view of one, is saved first
     for i, (value, carry) in enumerate(updates):
-        if value in carries and value is not carry:
+        if ctx.seen_in(value) in carries and value is not carry:
             saved = ctx.alloc(value.name, tensor_type(value))
             ctx.emit(Copy(), value, saved)
             updates[i] = (saved, carry)

@@ -10,6 +10,7 @@ from tilefoundry.ir.core.op import Op
 from tilefoundry.ir.dims import dim_add
 from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.hir import (
+    Arange,
     Concat,
     FullLike,
     GridRegionExpr,
@@ -71,7 +72,7 @@ def _store(ctx: Lowering, result: Expr, output: Var, regions: Regions) -> None:
             _store_whole(ctx, result, source, output)
         case Call(target=Op() as op) if (write := writer_for(type(op))) is not None:
             write(ctx, result, Window(output, (0,) * len(shape), shape), True)
-        case Var() | Call(target=Zeros() | FullLike()):
+        case Var() | Call(target=Zeros() | FullLike() | Arange()):
             _store_whole(ctx, result, result, output)
         case _:
             ctx.refuse(

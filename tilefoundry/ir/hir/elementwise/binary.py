@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from tilefoundry.diagnostics import WrongTypeError
 from tilefoundry.ir.core.expr import Expr
-from tilefoundry.ir.core.op import Op, ParamDef, TypeContext, register_alias, register_op
+from tilefoundry.ir.core.op import Op, ParamDef, TypeContext, inputs_of, register_alias, register_op
 from tilefoundry.ir.hir.common import broadcast_shapes, common_dtype, merge_storage, tensor_operand
 from tilefoundry.ir.hir.elementwise.placement import elementwise_layout
 from tilefoundry.ir.hir.kinds import BinaryKind
@@ -82,4 +82,4 @@ _SURFACE = {
 }  # fmt: skip
 
 for _name, _kind in _SURFACE.items():
-    register_alias("tf", "elementwise", _name, Binary, {"kind": _kind})
+    register_alias("tf", "elementwise", _name, inputs_of(Binary))(partial(Binary, _kind))

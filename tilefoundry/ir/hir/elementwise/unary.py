@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from tilefoundry.diagnostics import WrongTypeError
 from tilefoundry.ir.core.expr import Expr
-from tilefoundry.ir.core.op import Op, ParamDef, TypeContext, register_alias, register_op
+from tilefoundry.ir.core.op import Op, ParamDef, TypeContext, inputs_of, register_alias, register_op
 from tilefoundry.ir.hir.common import tensor_operand
 from tilefoundry.ir.hir.elementwise.identity import identity_type
 from tilefoundry.ir.hir.kinds import UnaryKind
@@ -69,4 +70,4 @@ _SURFACE = {
 }  # fmt: skip
 
 for _name, _kind in _SURFACE.items():
-    register_alias("tf", "elementwise", _name, Unary, {"kind": _kind})
+    register_alias("tf", "elementwise", _name, inputs_of(Unary))(partial(Unary, _kind))

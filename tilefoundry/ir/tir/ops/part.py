@@ -64,9 +64,10 @@ class GlobalView(ValueOp):
 @register_op(dialect="T", category="memory", name="element")
 @dataclass(frozen=True, slots=True)
 class Element(ValueOp):
-    """``Element()(tensor, *coordinates)``: one element, which each instance reads for itself; outside, zero.
+    """``Element()(tensor, *coordinates)``: one element, which each instance reads for itself.
 
-    Of a fragment that each instance holds whole, without coordinates: its only element.
+    Outside of a global tensor it is zero; of a shared tile the coordinates lie inside. Of a fragment that each instance
+    holds whole it is the only element, without coordinates.
     """
 
     tensor: ClassVar[ParamDef] = ParamDef()
@@ -75,9 +76,9 @@ class Element(ValueOp):
     def type_rule(self, ctx: TypeContext, whole: Expr, *coordinates: Expr | int) -> TensorType:  # type: ignore[override]
         """A scalar of the tensor's element type."""
         type_ = tensor(ctx, "tensor", whole)
-        if len(coordinates) != (type_.rank if type_.storage is StorageKind.GMEM else 0):
+        if len(coordinates) != (0 if type_.storage is StorageKind.RMEM else type_.rank):
             ctx.error(
-                f"'coordinates' must have one entry for each axis of a global tensor, got {type_}",
+                f"'coordinates' must have one entry for each axis of a tensor in memory, got {type_}",
                 remedy="give one coordinate for each axis",
             )
         for k, coordinate in enumerate(coordinates):

@@ -104,6 +104,28 @@ class WholeFill(EffectOp):
         same_dtype(ctx, "value", scalar(ctx, "value", value), "dst", type_.dtype)
 
 
+@register_op(dialect="T", category="tile", name="whole_iota")
+@dataclass(frozen=True, slots=True)
+class WholeIota(EffectOp):
+    """``WholeIota(axis, step, everywhere)(start, dst)``: start + step * (coordinate along ``axis``), likewise."""
+
+    start: ClassVar[ParamDef] = ParamDef(pattern=ScalarPat())
+    dst: ClassVar[ParamDef] = ParamDef()
+    axis: int
+    step: int
+    everywhere: bool = False
+
+    writes: ClassVar[tuple[int, ...]] = (1,)
+
+    def check(self, ctx: TypeContext, start: Expr | int, dst: Expr) -> None:  # type: ignore[override]
+        """An integer, and integer elements along an axis of ``dst``."""
+        type_ = written(ctx, "dst", dst)
+        _whole(ctx, "dst", type_)
+        index(ctx, "start", start)
+        if not type_.dtype.is_integer or not 0 <= self.axis < type_.rank:
+            ctx.error(f"'dst' of type {type_} holds no integers along axis {self.axis}", "cast the numbers afterwards")
+
+
 def _whole(ctx: TypeContext, name: str, type_: TensorType) -> None:
     if type_.storage not in (StorageKind.SMEM, StorageKind.GMEM) or isinstance(type_.layout, ShardLayout):
         ctx.error(

@@ -9,7 +9,7 @@ from tilefoundry.ir.shard import Layout
 from tilefoundry.ir.types import StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.registry import lowers, writes
-from tilefoundry.passes.lower.shape.join import call_hint, write_parts
+from tilefoundry.passes.lower.shape.join import call_hint, joined, write_parts
 from tilefoundry.passes.lower.shape.slice import whole
 from tilefoundry.passes.lower.shape.windows import fresh_type, repeated
 from tilefoundry.passes.lower.values import Ramp, Uniform, Value, Window
@@ -25,6 +25,8 @@ def lower_expand(ctx: Lowering, call: Call) -> Value:
     match value:
         case Uniform():
             return value
+        case Expr() if not own.shape:
+            return joined(ctx, call, value)
         case Ramp(axis) if own.shape[axis] == to.shape[axis + new]:
             return value.along(axis + new)
         case Window():

@@ -11,7 +11,7 @@ from tilefoundry.ir.types import ShapeDim, StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.shape.place import number_of, write
 from tilefoundry.passes.lower.shape.windows import exact, fresh_type
-from tilefoundry.passes.lower.values import Join, Reshaped, Scalar, Uniform, Value, Window
+from tilefoundry.passes.lower.values import Join, Ramp, Reshaped, Scalar, Uniform, Value, Window
 
 
 def joined(ctx: Lowering, call: Call, value: Value) -> Value:
@@ -48,6 +48,8 @@ def write_parts(ctx: Lowering, at: Expr, value: Value, out: Window, everywhere: 
             dtype = tensor_type(out.tensor).dtype
             scalar = Constant(number_of(number, dtype), TensorType.umat_scalar(dtype))
             ctx.emit(tir.WholeFill(everywhere), scalar, exact(ctx, out))
+        case Ramp(axis, start, step):
+            ctx.emit(tir.WholeIota(axis, step, everywhere), start, exact(ctx, out))
         case Var() if tensor_type(value).shape:
             box = tuple(size for t in out.kept if isinstance(size := out.sizes[t], int))
             if len(box) != len(out.kept):

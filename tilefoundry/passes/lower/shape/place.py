@@ -28,6 +28,8 @@ def write(ctx: Lowering, at: Expr, value: Value, dst: Var) -> None:
             fill(ctx, number_of(number, to.dtype), dst)
         case Ramp(axis, start, step) if not shared:
             ctx.emit(tir.Iota(axis, step), start, dst)
+        case Ramp(axis, start, step):
+            ctx.emit(tir.WholeIota(axis, step), start, dst)
         case Window():
             _load(ctx, at, value, dst)
         case Join():

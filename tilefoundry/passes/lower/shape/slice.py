@@ -239,11 +239,7 @@ def _of_tile(ctx: Lowering, call: Call, tile: Var, starts: list[Scalar]) -> Valu
     op = call.target
     assert isinstance(op, Slice)
     if not tensor_type(call).shape:
-        ctx.refuse(
-            call,
-            "one element of a shared tile is no scalar that the kernel can read",
-            remedy="take a slice that keeps an axis, or the element of a global tensor",
-        )
+        return ctx.bind("element", tir.Element(), (tile, *starts), _scalar_type(call))
     view = part(ctx, call, tile, starts, op.sizes, op.strides, op.drop)
     layout, dtype = tensor_type(tile).layout, tensor_type(tile).dtype
     assert isinstance(layout, Layout) and layout.strides is not None

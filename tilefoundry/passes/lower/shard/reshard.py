@@ -26,7 +26,7 @@ from tilefoundry.passes.lower.index.windows import of_tile
 from tilefoundry.passes.lower.registry import lowers
 from tilefoundry.passes.lower.shape.place import write
 from tilefoundry.passes.lower.shape.slice import whole
-from tilefoundry.passes.lower.values import Chosen, Deferred, Join, Product, Reshaped, Uniform, Value, Window
+from tilefoundry.passes.lower.values import Chosen, Deferred, Join, Product, Ramp, Reshaped, Uniform, Value, Window
 from tilefoundry.passes.modes import fragment_view_type, held
 from tilefoundry.passes.operands import is_left_operand, on_tensor_cores, operand_tile, transposed
 
@@ -120,7 +120,7 @@ def _to_shared(ctx: Lowering, call: Call, source: Expr, value: Value, to: Tensor
             return dst
         case Var() if tensor_type(value).shape:
             return value
-        case Uniform() | Join() | Expr():
+        case Uniform() | Ramp() | Join() | Expr():
             dst = ctx.alloc(_hint(call), tile_type)
             write(ctx, call, value, dst)
             return dst

@@ -194,6 +194,14 @@ _HEADERS = [
 @pytest.mark.parametrize("standard", ["c++17", "c++20"])
 @pytest.mark.parametrize("header", _HEADERS)
 def test_compiles_alone(header: str, standard: str, tmp_path: Path) -> None:
+    _compiles(header, standard, ["-DTILEFOUNDRY_CHECKED=1"] if "/checked_" in header else [], tmp_path)
+
+
+def test_the_umbrella_compiles_in_checking_mode(tmp_path: Path) -> None:
+    _compiles("runtime.h", "c++20", ["-DTILEFOUNDRY_CHECKED=1"], tmp_path)
+
+
+def _compiles(header: str, standard: str, macros: list[str], folder: Path) -> None:
     source = f"#include <tilefoundry/{header}>\n"
-    done = compile_source(source, f"-std={standard}", "-fsyntax-only", _CPU, cwd=tmp_path)
+    done = compile_source(source, f"-std={standard}", "-fsyntax-only", _CPU, *macros, cwd=folder)
     assert (done.returncode, done.stderr) == (0, "")

@@ -47,7 +47,7 @@ void check_order() {
       if (Consumer::contains() && read >= 0) {
         pipe.wait();
         if (program_id<TopologyScope::cta>() == 0) {
-          float const* const data = tile(pipe.reading()).data();
+          auto const data = tile(pipe.reading()).data();
           for (int i = 0; i < kRows * kColumns; ++i) {
             seen[(read * kRows * kColumns + i) * Consumer::count + Consumer::rank()] = data[i];
           }

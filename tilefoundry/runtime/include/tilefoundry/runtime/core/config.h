@@ -21,8 +21,21 @@
     "TileFoundry: define exactly one of TILEFOUNDRY_TARGET_CUDA and TILEFOUNDRY_TARGET_CPU (depend on :cuda or :cpu)"
 #endif
 
+// In checking mode (see cpu/checked_memory.h) every iterator is a checked pointer, and ops say their names.
+#if defined(TILEFOUNDRY_CHECKED)
+#if defined(TILEFOUNDRY_TARGET_CUDA)
+#error "TileFoundry: TILEFOUNDRY_CHECKED needs the CPU target"
+#endif
+#define TILEFOUNDRY_OP(name) ::tilefoundry::target::OpScope const op_scope(name)
+#else
+#define TILEFOUNDRY_OP(name) static_cast<void>(0)
+#endif
+
 // The default unit bears the target's name, so `tilefoundry::cpu::launch` must be that namespace and not one
 // inside it.
+#if !defined(TILEFOUNDRY_UNIT) && defined(TILEFOUNDRY_CHECKED)
+#define TILEFOUNDRY_UNIT cpu_checked
+#endif
 #if defined(TILEFOUNDRY_UNIT)
 #define TILEFOUNDRY_CPU_NAMESPACE_BEGIN namespace cpu {
 #define TILEFOUNDRY_CPU_NAMESPACE_END }

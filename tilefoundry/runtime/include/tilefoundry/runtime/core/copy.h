@@ -18,6 +18,9 @@ inline constexpr bool is_shared_v = cute::is_smem<typename T::engine_type::itera
 /// may start anywhere, but the compiler resolves registers; shared tiles start 16-byte aligned.
 template <class Src, class Dst>
 TILEFOUNDRY_HOST_DEVICE constexpr int copy_pack_size() {
+#if defined(TILEFOUNDRY_CHECKED)
+  return 1;
+#endif
   if constexpr (!std::is_same<typename Src::value_type, typename Dst::value_type>::value ||
                 !cute::is_static<typename FragmentOf<Src>::Offsets>::value ||
                 !cute::is_static<typename FragmentOf<Dst>::Offsets>::value) {
@@ -35,6 +38,7 @@ TILEFOUNDRY_HOST_DEVICE constexpr int copy_pack_size() {
 
 template <class Src, class Dst>
 TILEFOUNDRY_HOST_DEVICE void copy_local(Src const& src, Dst& dst) {
+  TILEFOUNDRY_OP("copy");
   check_operand<Dst, Src>();
   constexpr int n = copy_pack_size<Src, Dst>();
   using T = typename Dst::value_type;
@@ -99,6 +103,7 @@ TILEFOUNDRY_HOST_DEVICE void copy(ShardTensor<E1, GL1, SL1> const& src, ShardTen
 template <class T, class GL, class SL, class DT,
           class = std::enable_if_t<cute::is_tensor<detail::remove_cvref_t<DT>>::value>>
 TILEFOUNDRY_HOST_DEVICE void copy(ShardTensor<T, GL, SL> const& src, DT&& dst) {
+  TILEFOUNDRY_OP("copy");
   using Src = ShardTensor<T, GL, SL>;
   using Out = typename detail::remove_cvref_t<DT>::value_type;
   auto const in = detail::elements(src);
@@ -119,6 +124,7 @@ TILEFOUNDRY_HOST_DEVICE void copy(ShardTensor<T, GL, SL> const& src, DT&& dst) {
 /// Plain to shard: the reverse of the above.
 template <class ST, class T, class GL, class SL, class = std::enable_if_t<cute::is_tensor<ST>::value>>
 TILEFOUNDRY_HOST_DEVICE void copy(ST const& src, ShardTensor<T, GL, SL>& dst) {
+  TILEFOUNDRY_OP("copy");
   using Dst = ShardTensor<T, GL, SL>;
   using Out = typename Dst::value_type;
   auto const out = detail::elements(dst);

@@ -141,18 +141,21 @@ namespace ops {
 /// dst = op(src), computed in the element's compute type.
 template <class Op, class Src, class Dst>
 TILEFOUNDRY_DEVICE void unary(Op op, Src const& src, Dst&& dst) {
+  TILEFOUNDRY_OP("unary");
   detail::elementwise(dst, [op](auto x) { return op(detail::widen(x)); }, src);
 }
 
 /// dst = src in dst's element type (see convert()).
 template <class Src, class Dst>
 TILEFOUNDRY_DEVICE void cast(Src const& src, Dst&& dst) {
+  TILEFOUNDRY_OP("cast");
   detail::elementwise(dst, [](auto x) { return x; }, src);
 }
 
 /// dst = op(a, b). Tensor operands have one element type; a scalar is converted to its compute type.
 template <class Op, class A, class B, class Dst>
 TILEFOUNDRY_DEVICE void binary(Op op, A const& a, B const& b, Dst&& dst) {
+  TILEFOUNDRY_OP("binary");
   using Common = detail::common_t<A, B>;
   static_assert(!std::is_void<Common>::value, "ops::binary: one operand must be a tensor");
   using Compute = detail::compute_t<Common>;
@@ -163,6 +166,7 @@ TILEFOUNDRY_DEVICE void binary(Op op, A const& a, B const& b, Dst&& dst) {
 /// dst = condition ? a : b; the condition is a bool tensor, a and b tensors or scalars.
 template <class Condition, class A, class B, class Dst>
 TILEFOUNDRY_DEVICE void where(Condition const& condition, A const& a, B const& b, Dst&& dst) {
+  TILEFOUNDRY_OP("where");
   using Out = typename detail::remove_cvref_t<Dst>::value_type;
   detail::elementwise(
       dst, [](bool c, auto x, auto y) { return c ? convert<Out>(x) : convert<Out>(y); }, condition, a, b);
@@ -171,6 +175,7 @@ TILEFOUNDRY_DEVICE void where(Condition const& condition, A const& a, B const& b
 /// dst = min(max(src, low), high); NaN stays NaN.
 template <class Src, class Low, class High, class Dst>
 TILEFOUNDRY_DEVICE void clamp(Src const& src, Low low, High high, Dst&& dst) {
+  TILEFOUNDRY_OP("clamp");
   using Compute = detail::compute_t<typename Src::value_type>;
   Compute const lo = convert<Compute>(low), hi = convert<Compute>(high);
   detail::elementwise(
@@ -186,6 +191,7 @@ TILEFOUNDRY_DEVICE void clamp(Src const& src, Low low, High high, Dst&& dst) {
 /// Every element of dst becomes a scalar.
 template <class Dst, class Value>
 TILEFOUNDRY_DEVICE void fill(Dst&& dst, Value value) {
+  TILEFOUNDRY_OP("fill");
   using Out = typename detail::remove_cvref_t<Dst>::value_type;
   detail::elementwise(dst, [](Out v) { return v; }, convert<Out>(value));
 }
@@ -193,6 +199,7 @@ TILEFOUNDRY_DEVICE void fill(Dst&& dst, Value value) {
 /// dst = start + step * (logical coordinate along `Axis`).
 template <int Axis, class Dst, class Start, class Step>
 TILEFOUNDRY_DEVICE void iota(Dst&& dst, cute::C<Axis>, Start start, Step step) {
+  TILEFOUNDRY_OP("iota");
   using Tensor = detail::remove_cvref_t<Dst>;
   using Out = detail::compute_t<typename Tensor::value_type>;
   using F = detail::FragmentOf<Tensor>;

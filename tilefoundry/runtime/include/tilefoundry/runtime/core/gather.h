@@ -98,6 +98,7 @@ namespace ops {
 template <int Axis, class Src, class Index, class Dst>
 TILEFOUNDRY_DEVICE void gather(Src const& src, Index const& index, Dst&& dst, cute::C<Axis>,
                                [[maybe_unused]] Share const& share = share_of_cta<Dst>()) {
+  TILEFOUNDRY_OP("gather");
   using D = detail::remove_cvref_t<Dst>;
   static_assert(detail::is_window<Src>::value, "ops::gather: the source must be a window (make_window)");
   static_assert(std::is_same<typename Src::value_type, typename D::value_type>::value,

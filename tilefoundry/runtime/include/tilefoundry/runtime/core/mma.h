@@ -58,8 +58,8 @@ TILEFOUNDRY_DEVICE void mma_fma(A const& a, B const& b, C& c) {
   constexpr int depth = decltype(cute::size<1>(typename A::global_layout_type{}))::value;
   auto const coords = c.shard_layout.mesh.local_index();
   int const row = F::template origin<0>(coords), column = F::template origin<1>(coords);
-  auto const* const a_base = a.data();
-  auto const* const b_base = b.data();
+  auto const a_base = a.data();
+  auto const b_base = b.data();
 
   Sums sums(c);
   for (int k = 0; k < depth; ++k) {
@@ -91,7 +91,7 @@ TILEFOUNDRY_DEVICE void mma_exchange(A const& a, B const& b, C& c) {
   int const column = F::template origin<1>(c.shard_layout.mesh.local_index());
   int const lane = target::thread_id() % 4;
   auto const part = local(a);
-  auto const* const b_base = b.data();
+  auto const b_base = b.data();
 
   Sums sums(c);
   TILEFOUNDRY_UNROLL
@@ -153,6 +153,7 @@ namespace ops {
 /// own elements. f32 is never shortened to tf32.
 template <class A, class B, class C>
 TILEFOUNDRY_DEVICE void mma(A const& a, B const& b, C&& c) {
+  TILEFOUNDRY_OP("mma");
   detail::check_mma<A, B, detail::remove_cvref_t<C>>();
   if constexpr (detail::is_whole<B>::value) {
     detail::mma_of_tiles(a, b, c);

@@ -64,8 +64,10 @@ TILEFOUNDRY_DEVICE void exchange_m16n8k16(A const& a, B const& b, C& c) {
   auto const part = local(c);
   for (int i = 0; i < 2; ++i) {
     for (int j = 0; j < 2; ++j) {
-      float& sum = part.data()[FragmentAxis<C, 0>::offset(i) + FragmentAxis<C, 1>::offset(j)];
-      for (int k = 0; k < 16; ++k) sum = op::add{}(sum, op::mul{}(x[i][k], y[k][j]));
+      auto&& sum = part.data()[FragmentAxis<C, 0>::offset(i) + FragmentAxis<C, 1>::offset(j)];
+      float total = sum;
+      for (int k = 0; k < 16; ++k) total = op::add{}(total, op::mul{}(x[i][k], y[k][j]));
+      sum = total;
     }
   }
 }

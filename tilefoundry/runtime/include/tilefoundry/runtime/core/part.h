@@ -34,15 +34,15 @@ TILEFOUNDRY_HOST_DEVICE constexpr bool keeps_rows(Axes<From...>, Steps<Step...>)
 template <class Tensor, class Starts, class Sizes, int... From, int... Step, int... T>
 TILEFOUNDRY_DEVICE auto global_view(Tensor const& tensor, Starts const& starts, Sizes const& sizes,
                                     Axes<From...> axes, Steps<Step...> steps, cute::seq<T...>) {
-  using Value = typename Tensor::value_type;
   auto const layout = cute::make_layout(sizes, cute::make_stride(view_stride<From, Step>(tensor)...));
-  Value* const base =
+  auto const base =
       cute::raw_pointer_cast(tensor.data()) +
       ((static_cast<int64_t>(cute::get<T>(starts)) * static_cast<int64_t>(cute::stride<T>(tensor.layout()))) +
        ... + int64_t{0});
   constexpr int bytes = row_alignment<typename Tensor::iterator>::value;
   if constexpr (bytes > 1 && keeps_rows<Tensor, Starts>(axes, steps)) {
-    return cute::make_tensor(cute::make_gmem_ptr(AlignedRows<Value, bytes>{base}), layout);
+    return cute::make_tensor(cute::make_gmem_ptr(AlignedRows<typename Tensor::value_type, bytes>{base}),
+                             layout);
   } else {
     return cute::make_tensor(cute::make_gmem_ptr(base), layout);
   }
@@ -94,9 +94,18 @@ TILEFOUNDRY_DEVICE auto global_element(Tensor const& tensor, Coord const& coord)
   return detail::element(tensor, coord, cute::make_seq<Tensor::rank>{});
 }
 
+/// The element of a whole shared tile at a coordinate inside it.
+template <class Tile, class Coord>
+TILEFOUNDRY_DEVICE auto shared_element(Tile const& tile, Coord const& coord) {
+  static_assert(detail::is_whole<Tile>::value && detail::SwizzleOf<Tile>::num_bits == 0,
+                "shared_element: the tile must be a whole one whose rows lie in order");
+  typename Tile::value_type const value = local(tile)(coord);
+  return value;
+}
+
 /// The only element of a fragment that every instance holds whole.
 template <class E, class GL, class SL>
-TILEFOUNDRY_DEVICE auto only_element(ShardTensor<E, GL, SL> const& fragment) {
+TILEFOUNDRY_DEVICE typename E::value_type only_element(ShardTensor<E, GL, SL> const& fragment) {
   static_assert(detail::FragmentOf<ShardTensor<E, GL, SL>>::count == 1, "only_element: there are several");
   return detail::elements(fragment)(0);
 }
@@ -118,6 +127,7 @@ namespace ops {
 /// share it. Along an axis of extent 1 of a shared source its elements repeat.
 template <class Src, class Dst, class Extents>
 TILEFOUNDRY_DEVICE void whole_copy(Src const& src, Dst const& dst, Extents const& extents, Share share) {
+  TILEFOUNDRY_OP("whole_copy");
   auto const axes = cute::make_seq<decltype(cute::rank(extents))::value>{};
   auto const in = detail::all_of(src, extents, axes);
   auto const out = detail::all_of(dst, extents, axes);
@@ -132,6 +142,7 @@ TILEFOUNDRY_DEVICE void whole_copy(Src const& src, Dst const& dst, Extents const
 /// A scalar to all elements of a shared tile or a global tensor, by the instances that share it.
 template <class Value, class Dst, class Extents>
 TILEFOUNDRY_DEVICE void whole_fill(Value const& value, Dst const& dst, Extents const& extents, Share share) {
+  TILEFOUNDRY_OP("whole_fill");
   using Out = typename Dst::value_type;
   auto const out = detail::all_of(dst, extents, cute::make_seq<decltype(cute::rank(extents))::value>{});
   detail::for_each_wide_pack(out, share, [&](auto n, auto const& at) {
@@ -142,10 +153,27 @@ TILEFOUNDRY_DEVICE void whole_fill(Value const& value, Dst const& dst, Extents c
   });
 }
 
+/// start + step * (coordinate along `Axis`) to all elements of a tensor of integers, likewise.
+template <int Axis, class Value, class Dst, class Extents>
+TILEFOUNDRY_DEVICE void whole_iota(cute::C<Axis>, Value start, Value step, Dst const& dst,
+                                   Extents const& extents, Share share) {
+  auto const axes = cute::make_seq<decltype(cute::rank(extents))::value>{};
+  auto const out = detail::all_of(dst, extents, axes);
+  detail::for_each_pack_of<1>(
+      out, share,
+      [&](auto const& at) {
+        detail::Pack<Value, 1> pack;
+        pack.value[0] = op::add{}(start, op::mul{}(step, convert<Value>(at[Axis])));
+        out.store(at, pack);
+      },
+      axes);
+}
+
 /// A rank-0 output, written by one instance of each CTA.
 template <class Out, class Value>
 TILEFOUNDRY_DEVICE void store_scalar(GlobalArg<0> const& out, Value const& value) {
-  if (program_id<TopologyScope::thread>() == 0) *static_cast<Out*>(out.data) = convert<Out>(value);
+  TILEFOUNDRY_OP("store_scalar");
+  if (program_id<TopologyScope::thread>() == 0) *detail::global_scalar<Out>(out) = convert<Out>(value);
 }
 
 }  // namespace ops

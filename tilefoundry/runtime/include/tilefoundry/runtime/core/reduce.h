@@ -26,11 +26,22 @@ TILEFOUNDRY_HOST_DEVICE constexpr int workspace_bytes() {
 }
 
 template <class Ws>
-TILEFOUNDRY_DEVICE void* workspace_pointer(Ws const& ws) {
+TILEFOUNDRY_DEVICE auto workspace_pointer(Ws const& ws) {
   if constexpr (is_shard_tensor<Ws>::value) {
     return ws.data();
   } else {
     return cute::raw_pointer_cast(ws.data());
+  }
+}
+
+/// A workspace as elements of T; a null pointer where none is wanted.
+template <class T, bool Wanted = true, class Ws>
+TILEFOUNDRY_DEVICE auto workspace_of(Ws const& ws) {
+  if constexpr (Wanted) {
+    using cute::recast_ptr;
+    return recast_ptr<T>(workspace_pointer(ws));
+  } else {
+    return static_cast<T*>(nullptr);
   }
 }
 
@@ -59,6 +70,7 @@ TILEFOUNDRY_HOST_DEVICE constexpr int reduce_workspace_bytes() {
 ///   then call together, and the workspace may be used again at once
 template <class Op, class Axes, class Src, class Dst, class Ws = no_workspace>
 TILEFOUNDRY_DEVICE void reduce(Src const& src_tensor, Dst&& dst_tensor, Ws&& ws = {}) {
+  TILEFOUNDRY_OP("reduce");
   decltype(auto) src = detail::as_shard(src_tensor);
   decltype(auto) dst = detail::as_shard(dst_tensor);
   using S = detail::remove_cvref_t<decltype(src)>;
@@ -100,7 +112,7 @@ TILEFOUNDRY_DEVICE void reduce(Src const& src_tensor, Dst&& dst_tensor, Ws&& ws 
     static_assert(!has_workspace || detail::workspace_bytes<detail::remove_cvref_t<Ws>>() >=
                                         Plan::kept * Plan::slots() * static_cast<int>(sizeof(Acc)),
                   "ops::reduce: the workspace is smaller than reduce_workspace_bytes()");
-    Acc* const shared = reinterpret_cast<Acc*>(detail::workspace_pointer(ws));
+    auto const shared = detail::workspace_of<Acc>(ws);
     auto const coords = src.shard_layout.mesh.local_index();
     int const mine = Plan::slot(coords);
     if (Plan::leads(coords)) {
@@ -113,7 +125,8 @@ TILEFOUNDRY_DEVICE void reduce(Src const& src_tensor, Dst&& dst_tensor, Ws&& ws 
     for (int i = 0; i < Plan::kept; ++i) {
       Acc total = shared[i * Plan::slots() + first];
       for (int other = 1; other < Plan::warps_reduced(); ++other) {
-        total = Reducer::combine(total, shared[i * Plan::slots() + first + Plan::slot_of_reduced(other)]);
+        Acc const part = shared[i * Plan::slots() + first + Plan::slot_of_reduced(other)];
+        total = Reducer::combine(total, part);
       }
       acc[i] = total;
     }

@@ -134,8 +134,8 @@ struct ScanState {
   }
 
   /// Blocks of a mode that is spread over warps, in shared memory: a place for each block of each instance.
-  template <int k>
-  TILEFOUNDRY_DEVICE void join_warps(int coordinate, int thread, int threads, Acc* shared) {
+  template <int k, class Pointer>
+  TILEFOUNDRY_DEVICE void join_warps(int coordinate, int thread, int threads, Pointer shared) {
     constexpr int inner = Plan::template inner<k>(), m = Plan::template mesh_axis<k>;
     constexpr int extent = Plan::Mesh::template extent<m>, step = Plan::Mesh::template step<m>();
     TILEFOUNDRY_UNROLL
@@ -143,11 +143,12 @@ struct ScanState {
     target::barrier();
     TILEFOUNDRY_UNROLL
     for (int first = 0; first < count; first += inner) {
-      Acc const* const blocks = shared + first * threads + thread - coordinate * step;
+      auto const blocks = shared + first * threads + thread - coordinate * step;
       Acc earlier = Reducer::template identity<Acc>(), sum = blocks[0];
       for (int i = 0; i < extent; ++i) {
-        if (i < coordinate) earlier = Reducer::combine(earlier, blocks[i * step]);
-        if (i > 0) sum = Reducer::combine(sum, blocks[i * step]);
+        Acc const block = blocks[i * step];
+        if (i < coordinate) earlier = Reducer::combine(earlier, block);
+        if (i > 0) sum = Reducer::combine(sum, block);
       }
       TILEFOUNDRY_UNROLL
       for (int j = 0; j < inner; ++j) {
@@ -158,8 +159,8 @@ struct ScanState {
     target::barrier();
   }
 
-  template <int k, class Coords>
-  TILEFOUNDRY_DEVICE void join_from(Coords const& coords, Acc* shared) {
+  template <int k, class Coords, class Pointer>
+  TILEFOUNDRY_DEVICE void join_from(Coords const& coords, Pointer shared) {
     if constexpr (k >= 0) {
       if constexpr (Plan::template in_axis<k>) {
         constexpr int m = Plan::template mesh_axis<k>;
@@ -203,6 +204,7 @@ TILEFOUNDRY_HOST_DEVICE constexpr int scan_workspace_bytes() {
 ///   call together, and the workspace may be used again at once
 template <class Op, int Axis, bool Exclusive = false, class Src, class Dst, class Ws = no_workspace>
 TILEFOUNDRY_DEVICE void scan(Src const& src, Dst&& dst, cute::C<Axis>, [[maybe_unused]] Ws&& ws = {}) {
+  TILEFOUNDRY_OP("scan");
   using D = detail::remove_cvref_t<Dst>;
   using Plan = detail::ScanPlan<Axis, typename Src::global_layout_type, typename Src::shard_layout_type>;
   using Out = detail::ReducePlan<Axes<Axis>, typename D::global_layout_type, typename D::shard_layout_type>;
@@ -220,13 +222,12 @@ TILEFOUNDRY_DEVICE void scan(Src const& src, Dst&& dst, cute::C<Axis>, [[maybe_u
   static_assert(Out::kept == Plan::Elements::kept && Out::reduced == Plan::Elements::reduced,
                 "ops::scan: dst must have src's layout");
   detail::check_operand<D, Src>();
-  Acc* shared = nullptr;
   if constexpr (Plan::crosses_warps) {
     static_assert(!has_workspace || detail::workspace_bytes<detail::remove_cvref_t<Ws>>() >=
                                         scan_workspace_bytes<Axis, Src, D>(),
                   "ops::scan: the workspace is smaller than scan_workspace_bytes()");
-    shared = reinterpret_cast<Acc*>(detail::workspace_pointer(ws));
   }
+  auto const shared = detail::workspace_of<Acc, Plan::crosses_warps>(ws);
   using E = typename Plan::Elements;
   auto const coords = src.shard_layout.mesh.local_index();
   auto const from = local(src);

@@ -4,6 +4,9 @@
 #include <tilefoundry/runtime/core/shard.h>
 
 #include <cute/tensor_impl.hpp>
+#if defined(TILEFOUNDRY_CHECKED)
+#include <tilefoundry/runtime/cpu/checked_registers.h>
+#endif
 
 namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
@@ -34,6 +37,7 @@ namespace detail {
 template <class T>
 using remove_cvref_t = cute::remove_cvref_t<T>;
 
+#if !defined(TILEFOUNDRY_CHECKED)
 /// Registers of one instance. Unlike cute::ArrayEngine it holds bool as whole bytes, so that references are
 /// plain.
 template <class T, int N>
@@ -47,6 +51,7 @@ struct RegisterEngine {
   TILEFOUNDRY_HOST_DEVICE constexpr T* begin() { return storage; }
   TILEFOUNDRY_HOST_DEVICE constexpr T const* begin() const { return storage; }
 };
+#endif
 
 template <class Tensor>
 struct is_owning : cute::false_type {};

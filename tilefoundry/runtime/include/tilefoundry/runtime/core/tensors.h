@@ -4,6 +4,9 @@
 #include <tilefoundry/runtime/core/vector.h>
 
 #include <cute/pointer_swizzle.hpp>
+#if defined(TILEFOUNDRY_CHECKED)
+#include <tilefoundry/runtime/cpu/checked_tensors.h>
+#endif
 
 namespace tilefoundry {
 
@@ -45,12 +48,26 @@ template <class T, bool Vector, int Rank, class Shape, int... I>
 TILEFOUNDRY_HOST_DEVICE constexpr auto global_tensor(GlobalArg<Rank> const& arg, Shape const& shape,
                                                      cute::seq<I...>) {
   auto const layout = cute::make_layout(shape, cute::make_stride(global_stride<Vector, Rank, I>(arg)...));
+#if defined(TILEFOUNDRY_CHECKED)
+  return cute::make_tensor(cute::make_gmem_ptr(checked_argument<T>(arg)), layout);
+#else
   T* const base = static_cast<T*>(arg.data);
   if constexpr (Vector) {
     return cute::make_tensor(cute::make_gmem_ptr(AlignedRows<T, 16>{base}), layout);
   } else {
     return cute::make_tensor(cute::make_gmem_ptr(base), layout);
   }
+#endif
+}
+
+/// The memory of a rank-0 argument.
+template <class T>
+TILEFOUNDRY_HOST_DEVICE auto global_scalar(GlobalArg<0> const& arg) {
+#if defined(TILEFOUNDRY_CHECKED)
+  return checked_argument<T>(arg);
+#else
+  return static_cast<T*>(arg.data);
+#endif
 }
 
 }  // namespace detail
@@ -74,13 +91,21 @@ TILEFOUNDRY_HOST_DEVICE constexpr auto global_tensor(GlobalArg<Rank> const& arg,
 /// @tparam Bytes a power of two of which `base` is a multiple, for a window of a tile; 16 or more for a tile
 /// @param base address within cta_shared(); 1024-byte aligned for a swizzled tile
 /// @param storage layout of the same extents whose strides say where elements lie (rows may be padded)
+/// @param name what checking mode calls the tile
 template <class T, class Swizzle = cute::Swizzle<0, 4, 3>, int Bytes = 16, class Logical, class Storage>
-TILEFOUNDRY_HOST_DEVICE constexpr auto shared_tensor(char* base, Logical logical, Storage storage) {
+TILEFOUNDRY_HOST_DEVICE constexpr auto shared_tensor(char* base, Logical logical, Storage storage,
+                                                     [[maybe_unused]] char const* name = nullptr) {
   static_assert(cute::is_static<Logical>::value && cute::is_static<Storage>::value,
                 "shared_tensor: shared tiles have static layouts");
   using SL = WholeLayout<Storage>;
   static_assert(detail::Fragment<Logical, SL>::valid,
                 "shared_tensor: the storage extents must factor the logical extents in order");
+#if defined(TILEFOUNDRY_CHECKED)
+  constexpr int bytes = decltype(cute::cosize(Storage{}))::value * static_cast<int>(sizeof(T));
+  auto const memory = detail::checked_tile<T, Logical, SL, Swizzle, bytes>(base, name);
+  auto const pointer = cute::make_swizzle_ptr(cute::make_smem_ptr(memory), Swizzle{});
+  return make_shard_tensor(cute::make_tensor(pointer, storage), logical, SL{storage, {}, {}});
+#else
   if constexpr (Bytes < 16) {
     auto const pointer = cute::make_smem_ptr(detail::AlignedElements<T, Bytes>{reinterpret_cast<T*>(base)});
     return make_shard_tensor(cute::make_tensor(pointer, storage), logical, SL{storage, {}, {}});
@@ -88,12 +113,15 @@ TILEFOUNDRY_HOST_DEVICE constexpr auto shared_tensor(char* base, Logical logical
     auto const pointer = cute::make_swizzle_ptr(cute::make_smem_ptr(reinterpret_cast<T*>(base)), Swizzle{});
     return make_shard_tensor(cute::make_tensor(pointer, storage), logical, SL{storage, {}, {}});
   }
+#endif
 }
 
 /// An uninitialised register fragment that the instance owns.
 /// @param shard_layout static; split modes have stride 0, because each instance has its own registers
+/// @param name what checking mode calls the fragment
 template <class T, class Logical, class SL>
-TILEFOUNDRY_HOST_DEVICE constexpr auto register_tensor(Logical, SL shard_layout) {
+TILEFOUNDRY_HOST_DEVICE constexpr auto register_tensor(Logical, SL shard_layout,
+                                                       [[maybe_unused]] char const* name = nullptr) {
   using F = detail::Fragment<Logical, SL>;
   static_assert(cute::is_static<Logical>::value && cute::is_static<decltype(shard_layout.layout)>::value,
                 "register_tensor: register fragments have static layouts");
@@ -102,7 +130,14 @@ TILEFOUNDRY_HOST_DEVICE constexpr auto register_tensor(Logical, SL shard_layout)
   constexpr int count = decltype(cute::cosize(
       cute::make_layout(shard_layout_local_shape(shard_layout), shard_layout.layout.stride())))::value;
   using Engine = cute::Tensor<detail::RegisterEngine<T, count>, cute::Layout<cute::Int<count>>>;
+#if defined(TILEFOUNDRY_CHECKED)
+  ShardTensor<Engine, Logical, SL> fragment{Engine(), shard_layout};
+  fragment.engine.engine().memory.name = name;
+  fragment.engine.engine().memory.description = detail::describe<T, Logical, SL>();
+  return fragment;
+#else
   return ShardTensor<Engine, Logical, SL>{Engine(), shard_layout};
+#endif
 }
 
 /// Base of the CTA's shared memory, 128-byte aligned; its size is the launch's.

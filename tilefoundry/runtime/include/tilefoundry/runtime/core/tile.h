@@ -64,6 +64,7 @@ namespace ops {
 template <class Box, class Tensor, class Movement, class Coord, class Dst, int Stages>
 TILEFOUNDRY_DEVICE void tile_load(detail::TileMap<Box, Tensor, Movement> const& map, Coord const& coord,
                                   Dst&& dst, Pipeline<Stages>&) {
+  TILEFOUNDRY_OP("tile_load");
   using D = detail::remove_cvref_t<Dst>;
   if constexpr (detail::is_shared_v<D>) {
     static_assert(detail::is_whole<D>::value, "ops::tile_load: a shared destination must be a whole tile");
@@ -79,6 +80,7 @@ template <class Box, class Tensor, class Movement, class Coord, class Dst, int S
           class Consumer, int Cluster>
 TILEFOUNDRY_DEVICE void tile_load(detail::TileMap<Box, Tensor, Movement> const& map, Coord const& coord,
                                   Dst&& dst, Pipeline<Stages, Producer, Consumer, Cluster>& pipe) {
+  TILEFOUNDRY_OP("tile_load");
   using D = detail::remove_cvref_t<Dst>;
   static_assert(detail::is_shared_v<D> && detail::is_whole<D>::value,
                 "ops::tile_load: producers load whole shared tiles");
@@ -98,6 +100,7 @@ TILEFOUNDRY_DEVICE void tile_load(detail::TileMap<Box, Tensor, Movement> const& 
 template <class Box, class Tensor, class Movement, class Coord, class Dst>
 TILEFOUNDRY_DEVICE void tile_load(detail::TileMap<Box, Tensor, Movement> const& map, Coord const& coord,
                                   Dst&& dst) {
+  TILEFOUNDRY_OP("tile_load");
   using D = detail::remove_cvref_t<Dst>;
   if constexpr (detail::is_shared_v<D>) {
     Pipeline<1> pipe;
@@ -115,6 +118,7 @@ TILEFOUNDRY_DEVICE void tile_load(detail::TileMap<Box, Tensor, Movement> const& 
 template <class Slice = void, class Box, class Tensor, class Movement, class Coord, class Src>
 TILEFOUNDRY_DEVICE void tile_store_issue(detail::TileMap<Box, Tensor, Movement> const& map,
                                          Coord const& coord, Src const& src) {
+  TILEFOUNDRY_OP("tile_store");
   static_assert(detail::is_shared_v<Src> && detail::is_whole<Src>::value,
                 "ops::tile_store: a shared source must be a whole tile");
   if constexpr (detail::is_bulk<Box, Tensor, Movement, Src>()) {
@@ -138,6 +142,7 @@ TILEFOUNDRY_DEVICE void tile_store_wait() {
 template <class Slice = void, class Box, class Tensor, class Movement, class Coord, class Src>
 TILEFOUNDRY_DEVICE void tile_store(detail::TileMap<Box, Tensor, Movement> const& map, Coord const& coord,
                                    Src const& src) {
+  TILEFOUNDRY_OP("tile_store");
   if constexpr (detail::is_shared_v<Src>) {
     tile_store_issue<Slice>(map, coord, src);
     if constexpr (detail::is_bulk<Box, Tensor, Movement, Src>()) target::bulk_store_wait<0>();

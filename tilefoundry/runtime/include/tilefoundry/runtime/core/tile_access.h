@@ -96,7 +96,7 @@ struct TileAccess {
     return extent - p.column < n ? static_cast<int>(extent - p.column) : n;
   }
 
-  TILEFOUNDRY_DEVICE T* base() const { return cute::raw_pointer_cast(tensor.data()); }
+  TILEFOUNDRY_DEVICE auto base() const { return cute::raw_pointer_cast(tensor.data()); }
   TILEFOUNDRY_DEVICE int64_t inner_stride() const {
     return static_cast<int64_t>(cute::stride<inner>(tensor.layout()));
   }

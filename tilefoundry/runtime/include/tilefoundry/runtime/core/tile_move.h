@@ -7,14 +7,15 @@ namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
 namespace detail {
 
-template <class Slice, int N, class Tile, class Access, class T>
-TILEFOUNDRY_DEVICE void load_shared_packs(Access const& access, T* tile) {
+template <class Slice, int N, class Tile, class Access, class Pointer>
+TILEFOUNDRY_DEVICE void load_shared_packs(Access const& access, Pointer tile) {
+  using T = typename Access::T;
   for_each_pack<Slice, N, Tile>(
       access,
       [&](auto const& place, int offset) {
         int const valid = access.valid(place, N);
         if constexpr (N * sizeof(T) >= 4) {
-          T const* const from = valid ? access.base() + place.offset : access.base();
+          auto const from = valid ? access.base() + place.offset : access.base();
           target::async_copy<N* static_cast<int>(sizeof(T))>(tile + offset, from,
                                                              valid * static_cast<int>(sizeof(T)));
         } else {
@@ -44,8 +45,8 @@ TILEFOUNDRY_DEVICE void load_shared(TileMap<Box, Tensor, Movement> const& map, C
   load_shared_packs<Slice, 1, Dst>(access, dst.data());
 }
 
-template <class Slice, int N, class Tile, class Access, class T>
-TILEFOUNDRY_DEVICE void store_shared_packs(Access const& access, T const* tile) {
+template <class Slice, int N, class Tile, class Access, class Pointer>
+TILEFOUNDRY_DEVICE void store_shared_packs(Access const& access, Pointer tile) {
   for_each_pack<Slice, N, Tile>(
       access,
       [&](auto const& place, int offset) {

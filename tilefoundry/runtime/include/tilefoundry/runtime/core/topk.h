@@ -32,6 +32,7 @@ namespace ops {
 template <bool Largest, int Axis, class Src, class Values, class Indices>
 TILEFOUNDRY_DEVICE void topk(Src const& src, Values const& values, Indices const& indices, cute::C<Axis>,
                              Share const& share = share_of_cta<Src>()) {
+  TILEFOUNDRY_OP("topk");
   using T = typename Src::value_type;
   using I = typename Indices::value_type;
   static_assert(

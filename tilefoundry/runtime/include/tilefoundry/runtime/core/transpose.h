@@ -51,8 +51,8 @@ TILEFOUNDRY_HOST_DEVICE constexpr bool permuted(cute::seq<A...>) {
   return ((decltype(cute::size<A>(Dst{}))::value == decltype(cute::size<Perm::of(A)>(Src{}))::value) && ...);
 }
 
-template <class Rows, class Perm, class T, class Dst, int... A>
-TILEFOUNDRY_DEVICE void load_permuted(T const* shared, Dst& dst, cute::seq<A...> axes) {
+template <class Rows, class Perm, class Pointer, class Dst, int... A>
+TILEFOUNDRY_DEVICE void load_permuted(Pointer shared, Dst& dst, cute::seq<A...> axes) {
   auto const out = elements(dst);
   for_each_coordinate(
       dst,
@@ -66,8 +66,8 @@ TILEFOUNDRY_DEVICE void load_permuted(T const* shared, Dst& dst, cute::seq<A...>
       axes);
 }
 
-template <class Rows, class T, class Src, int... A>
-TILEFOUNDRY_DEVICE void store_rows(Src const& src, T* shared, cute::seq<A...> axes) {
+template <class Rows, class Pointer, class Src, int... A>
+TILEFOUNDRY_DEVICE void store_rows(Src const& src, Pointer shared, cute::seq<A...> axes) {
   auto const in = elements(src);
   for_each_coordinate(
       src,
@@ -95,6 +95,7 @@ TILEFOUNDRY_HOST_DEVICE constexpr int transpose_workspace_bytes() {
 /// @param ws shared memory of transpose_workspace_bytes()
 template <class Perm, class Src, class Dst, class Ws>
 TILEFOUNDRY_DEVICE void transpose(Src const& src, Dst&& dst, Ws&& ws) {
+  TILEFOUNDRY_OP("transpose");
   using D = detail::remove_cvref_t<Dst>;
   using T = typename Src::value_type;
   using Rows = detail::StagedRows<T, typename Src::global_layout_type>;
@@ -110,7 +111,7 @@ TILEFOUNDRY_DEVICE void transpose(Src const& src, Dst&& dst, Ws&& ws) {
   static_assert(detail::workspace_bytes<detail::remove_cvref_t<Ws>>() >= transpose_workspace_bytes<Src>(),
                 "ops::transpose: the workspace is smaller than transpose_workspace_bytes()");
   using Traits = detail::ShardTraits<typename Src::shard_layout_type>;
-  T* const shared = reinterpret_cast<T*>(detail::workspace_pointer(ws));
+  auto const shared = detail::workspace_of<T>(ws);
   auto const axes = cute::make_seq<Perm::rank>{};
   if (detail::leads_replicas<Traits>(src.shard_layout.mesh.local_index(), cute::make_seq<Traits::axes>{})) {
     detail::store_rows<Rows>(src, shared, axes);

@@ -38,6 +38,23 @@ TILEFOUNDRY_DEVICE void store_global_pack(T* p, Pack<T, N> const& pack) {
   store_pack<N>(p, pack);
 }
 
+#if defined(TILEFOUNDRY_CHECKED)
+template <int N, class T>
+Pack<std::remove_const_t<T>, N> load_pack(CheckedPointer<T> const& p) {
+  Pack<std::remove_const_t<T>, N> pack;
+  for (int j = 0; j < N; ++j) pack.value[j] = p[j];
+  return pack;
+}
+template <int N, class T>
+void store_pack(CheckedPointer<T> const& p, Pack<T, N> const& pack) {
+  for (int j = 0; j < N; ++j) p[j] = pack.value[j];
+}
+template <int N, class T>
+void store_global_pack(CheckedPointer<T> const& p, Pack<T, N> const& pack) {
+  store_pack<N>(p, pack);
+}
+#endif
+
 /// A pointer into shared memory of which less is known than that it is 16-byte aligned: of a window of a
 /// tile.
 template <class T, int Bytes>

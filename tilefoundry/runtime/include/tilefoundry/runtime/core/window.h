@@ -78,7 +78,7 @@ struct Window<Tensor, Extents, Axes<Kept...>> {
     }
   }
 
-  TILEFOUNDRY_DEVICE value_type* base() const { return cute::raw_pointer_cast(tensor.data()); }
+  TILEFOUNDRY_DEVICE auto base() const { return cute::raw_pointer_cast(tensor.data()); }
 
   /// N neighbours along the last axis; packs that are whole move at once.
   template <int N>
@@ -106,9 +106,9 @@ struct Window<Tensor, Extents, Axes<Kept...>> {
     }
   }
   /// The element at a coordinate, or null beyond the tensor.
-  TILEFOUNDRY_DEVICE value_type* find(int64_t const (&at)[rank]) const {
+  TILEFOUNDRY_DEVICE auto find(int64_t const (&at)[rank]) const {
     Place const p = place(at);
-    return valid(p, 1) ? base() + p.offset : nullptr;
+    return valid(p, 1) ? base() + p.offset : decltype(base()){};
   }
 
  private:

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <tilefoundry/runtime/cpu/fibre.h>
+#if defined(TILEFOUNDRY_CHECKED)
+#include <tilefoundry/runtime/cpu/checked_cta.h>
+#endif
 
 #include <cstring>
 #include <exception>
@@ -25,6 +28,9 @@ struct Instance {
   int threads = 1;
   char* shared = nullptr;
   Cta* fibres = nullptr;  ///< null when instances run one after the other
+#if defined(TILEFOUNDRY_CHECKED)
+  checked::Cta* checks = nullptr;
+#endif
 };
 
 inline thread_local Instance const kOutside{};
@@ -38,9 +44,19 @@ inline std::runtime_error located(Instance const& at, std::string const& what) {
                             std::to_string(at.thread) + "): " + what);
 }
 
+#if defined(TILEFOUNDRY_CHECKED)
+using DivergenceError = checked::Finding;
+#else
+using DivergenceError = std::runtime_error;
+#endif
+
 inline std::exception_ptr located_current_exception(Instance const& at) {
   try {
     throw;
+#if defined(TILEFOUNDRY_CHECKED)
+  } catch (checked::Finding const&) {
+    return std::current_exception();  // which names its instances
+#endif
   } catch (std::exception const& error) {
     return std::make_exception_ptr(located(at, error.what()));
   } catch (...) {
@@ -285,7 +301,7 @@ class Cta {
       }
       i = last + 1;
     }
-    if (!error_) error_ = std::make_exception_ptr(std::runtime_error(text));
+    if (!error_) error_ = std::make_exception_ptr(DivergenceError(text));
     cancelled_ = true;
   }
 

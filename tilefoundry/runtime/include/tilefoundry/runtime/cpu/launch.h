@@ -29,7 +29,7 @@ class SharedMemory {
       size_ = data_ ? needed : 0;
       if (!data_) throw std::bad_alloc();
     }
-#ifndef NDEBUG
+#if !defined(NDEBUG) || defined(TILEFOUNDRY_CHECKED)
     // What a kernel reads before it writes is NaN, as a value or in every float format.
     if (needed) std::memset(data_.get(), 0xff, needed);
 #endif
@@ -67,6 +67,16 @@ void run_cta(Instance const& whole, Body const& body) {
   }
 }
 
+/// How many CTAs run at once (one needs no count of the workers): in checking mode one after the other, so
+/// that findings do not depend on time.
+inline int64_t launch_width([[maybe_unused]] int64_t grid) {
+#if defined(TILEFOUNDRY_CHECKED)
+  return 1;
+#else
+  return grid == 1 ? 1 : host::worker_count();
+#endif
+}
+
 /// @throws std::invalid_argument for a geometry that no GPU has either
 inline void check_geometry(int64_t grid, int threads, int shared_bytes) {
   if (grid < 0 || grid > std::numeric_limits<int>::max() || threads < 1 || threads > 1024 ||
@@ -91,10 +101,13 @@ template <bool Collective, class Body>
 void launch(int64_t grid, int threads, int shared_bytes, Body const& body) {
   target::check_geometry(grid, threads, shared_bytes);
   if (grid == 0) return;
+#if defined(TILEFOUNDRY_CHECKED)
+  checked::Launch const launch;
+#endif
   std::mutex mutex;
   std::atomic<int64_t> failed_cta{grid};
   std::exception_ptr error;
-  host::Pool::instance().run(grid, grid == 1 ? 1 : host::worker_count(), [&](int64_t cta) {
+  host::Pool::instance().run(grid, target::launch_width(grid), [&](int64_t cta) {
     // CTAs start in increasing order, and only those behind a failed one are left out: the first failing one
     // runs.
     if (cta > failed_cta.load(std::memory_order_relaxed)) return;
@@ -105,6 +118,10 @@ void launch(int64_t grid, int threads, int shared_bytes, Body const& body) {
       whole.ctas = static_cast<int>(grid);
       whole.threads = threads;
       whole.shared = shared.reserve(shared_bytes);
+#if defined(TILEFOUNDRY_CHECKED)
+      checked::Cta checks(whole.cta, threads, whole.shared, shared_bytes);
+      whole.checks = &checks;
+#endif
       target::run_cta<Collective>(whole, body);
     } catch (...) {
       std::lock_guard<std::mutex> lock(mutex);

@@ -3,7 +3,11 @@
 
 #include <tilefoundry/runtime/core/numeric.h>
 #include <tilefoundry/runtime/cpu/cta.h>
+#if defined(TILEFOUNDRY_CHECKED)
+#include <tilefoundry/runtime/cpu/checked_scope.h>
+#endif
 
+#include <cstdint>
 #include <cstring>
 #include <new>
 #include <stdexcept>
@@ -28,19 +32,47 @@ inline Cta* collective() {
   return self.fibres;
 }
 
+enum class Meeting { cta, warp, named, grid };
+
+/// Checking mode learns that the running instance arrives at a barrier of `expected` instances, or of the
+/// lanes of `mask` that its warp has. (A shuffle orders no memory.)
+inline void arrive([[maybe_unused]] Meeting kind, [[maybe_unused]] int id, [[maybe_unused]] unsigned mask,
+                   [[maybe_unused]] int expected) {
+#if defined(TILEFOUNDRY_CHECKED)
+  checked::Here const self = here();
+  if (kind == Meeting::warp) {
+    int const rest = instance().threads - 32 * id;
+    if (rest < 32) mask &= (1u << rest) - 1u;
+    expected = __builtin_popcount(mask);
+  }
+  uint64_t const barrier = static_cast<uint64_t>(kind) << 48 | static_cast<uint64_t>(id) << 32 | mask;
+  self.cta->arrive(barrier, self.thread, expected);
+#endif
+}
+
 inline void barrier() {
-  if (Cta* cta = collective()) cta->barrier();
+  if (Cta* cta = collective()) {
+    arrive(Meeting::cta, 0, 0, instance().threads);
+    cta->barrier();
+  }
 }
 inline void warp_barrier(unsigned mask) {
-  if (Cta* cta = collective()) cta->warp_barrier(mask);
+  if (Cta* cta = collective()) {
+    arrive(Meeting::warp, instance().thread / 32, mask, 32);
+    cta->warp_barrier(mask);
+  }
 }
 inline void named_barrier(int id, int count) {
-  if (Cta* cta = collective()) cta->named_barrier(id, count);
+  if (Cta* cta = collective()) {
+    arrive(Meeting::named, id, 0, count);
+    cta->named_barrier(id, count);
+  }
 }
 
 /// Barriers of the grid are the runtime's own here: the counters are those of a GPU.
 inline void grid_barrier(unsigned* /*counters*/) {
   if (instance().fibres == nullptr) throw std::logic_error("a grid barrier outside of a resident launch");
+  arrive(Meeting::grid, 0, 0, instance().threads);
   instance().fibres->grid_barrier();
 }
 
@@ -98,11 +130,19 @@ constexpr bool bulk_copies_available() { return false; }
 inline int cluster_rank() { return 0; }
 inline void cluster_barrier() { barrier(); }
 
-inline void mbarrier_init(char* barrier, int arrivals) { new (barrier) Mbarrier{arrivals}; }
+inline void mbarrier_init(char* barrier, int arrivals) {
+#if defined(TILEFOUNDRY_CHECKED)
+  here().cta->stages.erase(barrier);
+#endif
+  new (barrier) Mbarrier{arrivals};
+}
 inline void mbarrier_end(char*) {}
 inline void mbarriers_made() {}
 inline void mbarrier_arrive(char* barrier) {
   auto& self = *reinterpret_cast<Mbarrier*>(barrier);
+#if defined(TILEFOUNDRY_CHECKED)
+  here().cta->arrive_at_stage(barrier, instance().thread, self.missing == 1);
+#endif
   if (Cta* cta = collective()) {
     cta->arrive(self);
   } else {
@@ -118,6 +158,9 @@ inline void mbarrier_wait(char* barrier, unsigned parity) {
     throw std::logic_error(
         "a pipeline of a single instance waits for a stage that it has not filled or freed");
   }
+#if defined(TILEFOUNDRY_CHECKED)
+  here().cta->pass_stage(barrier, instance().thread);
+#endif
 }
 
 template <class... Any>
@@ -145,9 +188,17 @@ inline void async_copy(void* dst, void const* src, int valid) {
   std::memcpy(dst, src, static_cast<size_t>(valid));
   std::memset(static_cast<char*>(dst) + valid, 0, static_cast<size_t>(Bytes - valid));
 }
-inline void async_commit() {}
+inline void async_commit() {
+#if defined(TILEFOUNDRY_CHECKED)
+  if (checked::Here const self = here(); self.cta) self.cta->commit(self.thread);
+#endif
+}
 template <int Pending>
-inline void async_wait() {}
+inline void async_wait() {
+#if defined(TILEFOUNDRY_CHECKED)
+  if (checked::Here const self = here(); self.cta) self.cta->land(self.thread, Pending);
+#endif
+}
 
 }  // namespace target
 }  // namespace TILEFOUNDRY_UNIT

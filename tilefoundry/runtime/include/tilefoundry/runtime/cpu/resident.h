@@ -38,6 +38,10 @@ class ResidentGrid {
       whole.ctas = static_cast<int>(grid);
       whole.threads = threads;
       whole.shared = slots_[cta]->shared.reserve(shared_bytes);
+#if defined(TILEFOUNDRY_CHECKED)
+      slots_[cta]->checks = std::make_unique<checked::Cta>(whole.cta, threads, whole.shared, shared_bytes);
+      whole.checks = slots_[cta]->checks.get();
+#endif
       slots_[cta]->cta.begin(whole, body);
     }
   }
@@ -67,6 +71,9 @@ class ResidentGrid {
   struct Slot {
     Cta cta;
     SharedMemory shared;
+#if defined(TILEFOUNDRY_CHECKED)
+    std::unique_ptr<checked::Cta> checks;
+#endif
     bool ended = false;
   };
 
@@ -125,6 +132,9 @@ class ResidentGrid {
     again_ = !error_ && ended_ == 0;
     arrived_ = ended_ = 0;
     ++round_;
+#if defined(TILEFOUNDRY_CHECKED)
+    checked::Call::current()->next_epoch();  // the only thread is the caller's
+#endif
     changed_.notify_all();
     return again_;
   }
@@ -135,9 +145,9 @@ class ResidentGrid {
           std::find_if(slots_.begin(), slots_.end(), [&](auto const& s) { return s->ended == ended; });
       return std::to_string(slot - slots_.begin());
     };
-    return std::make_exception_ptr(std::runtime_error("barrier divergence in the grid: CTA " + of(false) +
-                                                      " waits at the grid barrier, CTA " + of(true) +
-                                                      " has finished"));
+    return std::make_exception_ptr(DivergenceError("barrier divergence in the grid: CTA " + of(false) +
+                                                   " waits at the grid barrier, CTA " + of(true) +
+                                                   " has finished"));
   }
 
   std::vector<std::unique_ptr<Slot>> slots_;
@@ -170,7 +180,10 @@ void launch_resident(int64_t grid, int threads, int shared_bytes, Body const& bo
                             " MiB of stacks and shared memory, above the limit of " +
                             std::to_string(target::kResidentBytes >> 20) + " MiB; launch fewer CTAs");
   }
-  target::ResidentGrid(grid, threads, shared_bytes, body).run(host::worker_count());
+#if defined(TILEFOUNDRY_CHECKED)
+  checked::Launch const launch;
+#endif
+  target::ResidentGrid(grid, threads, shared_bytes, body).run(target::launch_width(grid));
 }
 
 TILEFOUNDRY_CPU_NAMESPACE_END

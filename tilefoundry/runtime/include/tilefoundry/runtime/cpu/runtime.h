@@ -16,5 +16,6 @@
 #include <tilefoundry/runtime/core/tile.h>
 #include <tilefoundry/runtime/core/topk.h>
 #include <tilefoundry/runtime/core/transpose.h>
+#include <tilefoundry/runtime/core/update.h>
 #include <tilefoundry/runtime/cpu/launch.h>
 #include <tilefoundry/runtime/cpu/resident.h>

@@ -16,3 +16,4 @@
 #include <tilefoundry/runtime/core/tile.h>
 #include <tilefoundry/runtime/core/topk.h>
 #include <tilefoundry/runtime/core/transpose.h>
+#include <tilefoundry/runtime/core/update.h>

@@ -7,6 +7,9 @@
 #include "tilefoundry/runtime/cpu/workers.h"
 #include "tilefoundry/runtime/host/error.h"
 #include "tilefoundry/runtime/host/launch.h"
+#if defined(TILEFOUNDRY_CHECKED)
+#include "tilefoundry/runtime/host/cpu_checked.h"
+#endif
 
 namespace tilefoundry::host {
 
@@ -21,12 +24,25 @@ struct CpuKernel {
   /// What an instance throws (a division by zero) says where it ran; the kernel's name is added here.
   void launch(int /*device*/, const Launch& launch) const {
     try {
-      // One CTA needs no count of the workers, which takes a system call.
-      const int64_t resident = launch.tiles > 1 && launch.grid == kChooseGrid ? worker_count() : 1;
-      (launch.vector ? vector : general)(launch.args, grid_of(launch, resident));
+      (launch.vector ? vector : general)(launch.args, grid_of(launch, resident(launch)));
+#if defined(TILEFOUNDRY_CHECKED)
+    } catch (const checked::Finding& finding) {
+      throw_error(kCheckingError, "kernel '", name, "': ", finding.what());
+#endif
     } catch (const std::exception& error) {
       throw_error(kLaunchError, "kernel '", name, "': ", error.what());
     }
+  }
+
+ private:
+  static int64_t resident(const Launch& launch) {
+#if defined(TILEFOUNDRY_CHECKED)
+    static_cast<void>(launch);
+    return checked::kResidentCtas;
+#else
+    // One CTA needs no count of the workers, which takes a system call.
+    return launch.tiles > 1 && launch.grid == kChooseGrid ? worker_count() : 1;
+#endif
   }
 };
 

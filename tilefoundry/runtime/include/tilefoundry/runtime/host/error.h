@@ -14,6 +14,7 @@ namespace tilefoundry::host {
 inline constexpr const char* kArgumentTypeError = "tilefoundry.ArgumentTypeError";
 inline constexpr const char* kArgumentValueError = "tilefoundry.ArgumentValueError";
 inline constexpr const char* kLaunchError = "tilefoundry.LaunchError";
+inline constexpr const char* kCheckingError = "tilefoundry.CheckingError";
 
 /// Throws an error of `kind` whose message is `parts` streamed one after another. It carries no native stack:
 /// what went wrong is an argument or the device, not this code.

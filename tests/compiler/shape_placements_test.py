@@ -1,0 +1,91 @@
+"""Views, parts and fresh tensors on odd placements, compiled, against torch and the evaluator: exactly."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from tests.compiler import shape_placements as programs
+from tests.compiler.shape_cases import agree, numbers
+
+
+def test_axes_split_over_several_mesh_axes() -> None:
+    x, y, z, w = numbers(64, 12), numbers(4, 8), numbers(32, 1, 12), numbers(64, 8)
+    half, flat = x[32:], z[:, 0]
+    expected = (
+        x.reshape(2, 32, 12),
+        x.reshape(768),
+        half.T + 1,
+        y.T**2 + 2 * y.T,
+        y.sum(1)[None],
+        half[:, 8:],
+        half[:, :4] + half[:, 4:8],
+        flat,
+        half[:, None],
+        flat[:, 3:4].expand(3, 32, 5),
+        2 * w,
+    )
+    agree(programs.Split, (x, y, z, w), expected)
+
+
+@pytest.mark.parametrize("i", [0, 7])
+def test_tiles(i: int) -> None:
+    x, z = numbers(8, 12), numbers(8, 1)
+    expected = (
+        x.reshape(4, 24),
+        x.reshape(8, 3, 4),
+        x.T,
+        x[:, 8:],
+        x[:, :4],
+        x,
+        z.expand(3, 8, 5),
+        torch.full((8, 12), 2.5),
+        x[i, 3],
+        x[2, 5],
+    )
+    agree(programs.Tiles, (x, z, torch.tensor(i, dtype=torch.int32)), expected)
+
+
+@pytest.mark.parametrize("rows", [1, 5, 300])
+def test_fresh(rows: int) -> None:
+    x, n, y, z = numbers(rows, 4, dtype="f16"), torch.tensor(2.5), numbers(32), numbers(rows, 1)
+    ramp = torch.arange(64, dtype=torch.int32) * 2 + 3
+    expected = (
+        torch.zeros(32, 4, dtype=torch.bool),
+        torch.zeros(rows, 4, dtype=torch.bfloat16),
+        torch.tensor(0.0),
+        ramp[:32],
+        ramp,
+        7 - 3 * torch.arange(rows),
+        torch.arange(64, dtype=torch.int32).reshape(8, 8),
+        ramp[3:27:3],
+        torch.full((rows, 4), 3.0, dtype=torch.float16),
+        3 * y,
+        torch.tensor(2 + 4 * rows),
+        n[None],
+        n.expand(32),
+        z.expand(rows, 5),
+        torch.cat((torch.zeros(3), y[1:6])),
+    )
+    agree(programs.Fresh, (x, n, y, z), expected)
+
+
+def test_what_loops_carry() -> None:
+    x = numbers(4, 8)
+    a, b, total, low, high = x, 2 * x, x.sum(), 3, 4
+    for _ in range(5):
+        a, b, total, low, high = b + total, a.flip(1), 2 * total - 1, high, low + high
+    agree(programs.Carried, (x, torch.tensor(3)), (a - b, total, torch.tensor(low)))
+
+
+def test_parts_of_tiles_as_operands_of_products() -> None:
+    x, y = numbers(16, 40, dtype="bf16") % 3, numbers(16, 16, dtype="bf16") % 3
+    s, b = x.float(), y.float()
+    rounded = [t.bfloat16().float() for t in (torch.cat((b, s[:, 8:24])) @ b, s[:, 3:19] @ b, s[:, 16:32] @ b.T)]
+    agree(programs.Products, (x, y), (rounded[0], rounded[1] + rounded[2]))
+
+
+@pytest.mark.parametrize("rows", [1, 9])
+def test_parameters_as_results(rows: int) -> None:
+    x, n = numbers(rows, 8), torch.tensor(1.5)
+    agree(programs.Given, (x, n), (x, n, x[:, 2:5]))

@@ -1,0 +1,365 @@
+// Checking mode: every planted fault is found and named, and what is right is not.
+#include <functional>
+
+#include "testing.h"
+
+namespace tilefoundry {
+inline namespace TILEFOUNDRY_UNIT {
+namespace {
+
+using checked::Call;
+using checked::Finding;
+using checked::GlobalTensor;
+using Role = GlobalTensor::Role;
+using cute::_0;
+using cute::_1;
+using cute::_4;
+using cute::Int;
+using cute::make_coord;
+using cute::make_shape;
+using cute::Shape;
+using cute::Stride;
+
+// A (4, 32) tensor over 4 warps of 32 lanes, one element an instance.
+using Logical = RowMajor<4, 32>;
+using ThreadMesh = Mesh<cute::Layout<Shape<_4, Int<32>>, Stride<Int<32>, _1>>, TopologyScope::thread>;
+template <class Strides>
+using Spread =
+    ShardLayout<cute::Layout<Shape<_4, Int<32>>, Strides>, cute::tuple<shard::S<0>, shard::S<1>>, ThreadMesh>;
+using InMemory = Spread<Stride<Int<32>, _1>>;
+using InRegisters = Spread<Stride<_0, _0>>;
+using Flipped = Spread<Stride<Int<32>, Int<-1>>>;
+
+constexpr int kBytes = 128 * sizeof(float);
+
+/// Two arguments of shape (4, 32): an input of zeroes and an output.
+struct Arguments {
+  float x[4 * 32] = {}, out[4 * 32] = {};
+  int64_t shape[2] = {4, 32}, strides[2] = {32, 1};
+
+  GlobalArg<2> arg(float* data) { return {data, {4, 32}, {32, 1}}; }
+  auto tensor(float* data) { return global_tensor<float, false>(arg(data), make_shape(Int<4>{}, Int<32>{})); }
+  auto in() { return tensor(x); }
+  auto result() { return tensor(out); }
+  template <class Tensor>
+  static auto spread(Tensor const& tensor) {
+    return view(tensor, Logical{}, InMemory{});
+  }
+};
+
+/// What a call finds whose kernel is `body`; "" when all is well.
+std::string finding(int64_t grid, int shared_bytes, std::function<void(Arguments&)> const& body) {
+  Arguments a;
+  Call call;
+  call.add("x", a.x, sizeof(float), 2, a.shape, a.strides, Role::input);
+  call.add("out", a.out, sizeof(float), 2, a.shape, a.strides, Role::output);
+  call.begin();
+  try {
+    launch(grid, shared_bytes, [&] { body(a); });
+    call.finish();
+  } catch (Finding const& found) {
+    return found.what();
+  }
+  return "";
+}
+
+auto fragment(char const* name) { return register_tensor<float>(Logical{}, InRegisters{}, name); }
+auto tile() { return shared_tensor<float>(cta_shared(), Logical{}, Logical{}, "tile"); }
+/// The tile with the elements of its rows in reverse order.
+template <class Tile>
+auto mirror_image(Tile const& t) {
+  return view(cute::make_tensor(t.engine.data() + 31, t.engine.layout()), Logical{}, Flipped{});
+}
+int thread() { return program_id<TopologyScope::thread>(); }
+
+/// Registers to shared memory, a barrier, and every row's mirror image from there to the output.
+template <class Barrier>
+void mirror(Arguments& a, Barrier const& barrier) {
+  auto r = fragment("r");
+  ops::iota(r, Int<1>{}, 0.f, 1.f);
+  copy(r, view(tile(), Logical{}, InMemory{}));
+  barrier();
+  auto mirrored = fragment("mirrored");
+  copy(mirror_image(tile()), mirrored);
+  auto out = a.spread(a.result());
+  copy(mirrored, out);
+}
+
+TEST(Checking, CleanKernelsReportNothing) {
+  EXPECT_EQ(finding(1, kBytes, [](Arguments& a) { mirror(a, [] { ops::sync<SyncKind::cta>(); }); }), "");
+  // Lanes that meet in their own warp need no more.
+  EXPECT_EQ(finding(1, kBytes, [](Arguments& a) { mirror(a, [] { ops::sync<SyncKind::warp>(); }); }), "");
+  EXPECT_EQ(
+      finding(1, kBytes, [](Arguments& a) { mirror(a, [] { ops::sync<SyncKind::named, 0, 128, 0, 1>(); }); }),
+      "");
+  // Replicas: several CTAs, and several instances, write the same values.
+  EXPECT_EQ(finding(3, kBytes, [](Arguments& a) { mirror(a, [] { ops::sync<SyncKind::cta>(); }); }), "");
+  EXPECT_EQ(finding(1, kBytes,
+                    [](Arguments& a) {
+                      for (int i = 0; i < 128; ++i) tile().data()[i] = static_cast<float>(i);
+                      for (int i = 0; i < 128; ++i)
+                        a.result().data()[i] = tile().data()[i] + a.in().data()[i];
+                    }),
+            "");
+}
+
+TEST(Checking, MissingBarrier) {
+  std::string const found = finding(1, kBytes, [](Arguments& a) { mirror(a, [] {}); });
+  EXPECT_EQ(
+      found,
+      "uninitialised read in copy: instance (cta 0, thread 0) reads 'tile'(0, 31), which nobody has written "
+      "before it; without a barrier, others write later");
+  // Deterministic.
+  EXPECT_EQ(finding(1, kBytes, [](Arguments& a) { mirror(a, [] {}); }), found);
+}
+
+TEST(Checking, MissingBarrierAfterThat) {
+  // The tile is written again while slower instances may still read it.
+  EXPECT_EQ(finding(1, kBytes,
+                    [](Arguments& a) {
+                      mirror(a, [] { ops::sync<SyncKind::cta>(); });
+                      ops::fill(view(tile(), Logical{}, InMemory{}), 7.f);
+                    }),
+            "race in copy: instance (cta 0, thread 16) reads 'tile'(0, 15), which instance (cta 0, thread "
+            "15) writes, "
+            "and no barrier lies between the two");
+}
+
+TEST(Checking, BarrierOfFewerInstances) {
+  auto const across_warps = [](Arguments& a, auto const& barrier) {
+    auto r = fragment("r");
+    ops::iota(r, Int<1>{}, 0.f, 1.f);
+    copy(r, view(tile(), Logical{}, InMemory{}));
+    barrier();
+    a.result().data()[thread()] = tile().data()[(thread() + 32) % 128];
+  };
+  EXPECT_EQ(finding(1, kBytes, [&](Arguments& a) { across_warps(a, [] { ops::sync<SyncKind::cta>(); }); }),
+            "");
+  EXPECT_EQ(finding(1, kBytes,
+                    [&](Arguments& a) {
+                      across_warps(a, [] {
+                        ops::sync<SyncKind::warp>();
+                        ops::sync<SyncKind::warp>();
+                      });
+                    }),
+            "race in the kernel's body: instance (cta 0, thread 30) reads 'tile'(1, 30), which instance (cta "
+            "0, thread "
+            "62) writes, and no barrier lies between the two");
+  // Two warps meet; the third, which they do not meet, has written in good time all the same.
+  EXPECT_EQ(finding(1, kBytes,
+                    [&](Arguments& a) {
+                      if (thread() >= 64) tile().data()[thread()] = 1.f;
+                      ops::sync<SyncKind::warp>();
+                      ops::sync<SyncKind::named, 0, 64, 0, 1>();
+                      if (thread() < 64) a.result().data()[thread()] = tile().data()[thread() + 64];
+                    }),
+            "race in the kernel's body: instance (cta 0, thread 62) reads 'tile'(3, 30), which instance (cta "
+            "0, thread "
+            "126) writes, and no barrier lies between the two");
+  // What a warp learns of another by a barrier, it passes on by the next.
+  EXPECT_EQ(finding(1, kBytes,
+                    [&](Arguments& a) {
+                      if (thread() < 32) tile().data()[thread()] = 1.f;
+                      ops::sync<SyncKind::named, 0, 64, 0, 1>();
+                      ops::sync<SyncKind::named, 32, 64, 0, 2>();
+                      if (thread() >= 64 && thread() < 96)
+                        a.result().data()[thread()] = tile().data()[thread() - 64];
+                      a.result().data()[thread()] = 0.f;
+                    }),
+            "");
+}
+
+TEST(Checking, ViewsThatLeaveTheirTensor) {
+  auto const shifted = [](auto tensor, int by) {
+    return view(cute::make_tensor(tensor.data() + by, tensor.layout()), Logical{}, InMemory{});
+  };
+  EXPECT_EQ(finding(1, 0,
+                    [&](Arguments& a) {
+                      auto r = fragment("r");
+                      copy(shifted(a.in(), 1), r);
+                    }),
+            "out of bounds in copy: instance (cta 0, thread 127) reads 'x'(4, 0), which is outside of the "
+            "shape (4, 32)");
+  EXPECT_EQ(finding(1, 0, [&](Arguments& a) { ops::fill(shifted(a.result(), -1), 0.f); }),
+            "out of bounds in fill: instance (cta 0, thread 0) writes 'out'(-1, 31), which is outside of the "
+            "shape (4, "
+            "32)");
+  EXPECT_EQ(finding(1, kBytes, [&](Arguments&) { ops::fill(shifted(tile().engine, 1), 0.f); }),
+            "out of bounds in fill: instance (cta 0, thread 127) writes 'tile' at element 128, which is "
+            "outside of the "
+            "shape (4, 32)");
+  EXPECT_EQ(finding(1, kBytes - 1, [&](Arguments&) { tile(); }),
+            "out of bounds: 'tile' takes bytes 0 to 512 of the 511 bytes of shared memory that the CTA was "
+            "launched "
+            "with");
+}
+
+TEST(Checking, GapsBetweenRowsAreOutside) {
+  float data[4 * 40] = {};
+  launch(1, 0, [&] {
+    GlobalArg<2> const arg{data, {4, 32}, {40, 1}};
+    auto const tensor = global_tensor<float, false>(arg, make_shape(Int<4>{}, Int<32>{}));
+    EXPECT_EQ(static_cast<float>(tensor(3, 31)), 0.f);
+    EXPECT_THROW(static_cast<void>(static_cast<float>(tensor(0, 32))), Finding);
+  });
+}
+
+TEST(Checking, UninitialisedReads) {
+  EXPECT_EQ(
+      finding(1, 0,
+              [](Arguments& a) {
+                auto r = fragment("r"), sum = fragment("sum");
+                ops::binary(op::add{}, r, 1.f, sum);
+                copy(sum, view(a.result(), Logical{}, InMemory{}));
+              }),
+      "uninitialised read in binary: instance (cta 0, thread 0) reads 'r'(0, 0), which nobody has written");
+  EXPECT_EQ(
+      finding(1, 0,
+              [](Arguments& a) {
+                auto r = fragment("r");
+                copy(a.spread(a.result()), r);
+              }),
+      "uninitialised read in copy: instance (cta 0, thread 0) reads 'out'(0, 0), which nobody has written");
+}
+
+TEST(Checking, UnwrittenOutput) {
+  EXPECT_EQ(finding(1, 0,
+                    [](Arguments& a) {
+                      if (thread() >= 96) return;
+                      a.result().data()[thread()] = 1.f;
+                    }),
+            "unwritten output: 32 of 128 elements of 'out' were never written, the first is 'out'(3, 0)");
+}
+
+TEST(Checking, WritesOfDifferentValues) {
+  EXPECT_EQ(
+      finding(2, 0,
+              [](Arguments& a) { ops::fill(a.spread(a.result()), program_id<TopologyScope::cta>() + 1.f); }),
+      "conflicting writes in fill: instance (cta 1, thread 0) writes 'out'(0, 0), to which instance (cta 0, "
+      "thread 0) wrote another value, and no barrier lies between the two");
+  EXPECT_EQ(
+      finding(1, 0, [](Arguments& a) { a.result().data()[thread() / 2] = static_cast<float>(thread()); }),
+      "conflicting writes in the kernel's body: instance (cta 0, thread 1) writes 'out'(0, 0), to which "
+      "instance "
+      "(cta 0, thread 0) wrote another value, and no barrier lies between the two");
+}
+
+TEST(Checking, CtasDoNotWaitForEachOther) {
+  EXPECT_EQ(finding(2, 0,
+                    [](Arguments& a) {
+                      auto r = fragment("r");
+                      if (program_id<TopologyScope::cta>() == 0) {
+                        ops::fill(a.spread(a.result()), 1.f);
+                      } else {
+                        copy(a.spread(a.result()), r);
+                      }
+                    }),
+            "race in copy: instance (cta 1, thread 0) reads 'out'(0, 0), which instance (cta 0, thread 0) "
+            "writes, and no "
+            "barrier lies between the two");
+  EXPECT_EQ(finding(2, 0,
+                    [](Arguments& a) {
+                      auto r = fragment("r");
+                      copy(a.spread(a.in()), r);
+                      if (program_id<TopologyScope::cta>() == 1) ops::fill(a.spread(a.in()), 1.f);
+                    }),
+            "race in fill: instance (cta 1, thread 0) writes 'x'(0, 0), which instance (cta 0, thread 0) "
+            "reads, and no "
+            "barrier lies between the two");
+}
+
+TEST(Checking, LaunchesAreOrdered) {
+  Arguments a;
+  Call call;
+  call.add("x", a.x, sizeof(float), 2, a.shape, a.strides, Role::input);
+  call.add("out", a.out, sizeof(float), 2, a.shape, a.strides, Role::output);
+  call.begin();
+  launch(2, 0, [&] { ops::fill(a.spread(a.result()), 1.f); });
+  launch(1, 0, [&] { ops::binary(op::add{}, a.spread(a.result()), a.spread(a.in()), a.spread(a.result())); });
+  call.finish();
+  EXPECT_EQ(a.out[5], 1.f);
+}
+
+TEST(Checking, DivergentBarrier) {
+  EXPECT_EQ(
+      finding(1, 0,
+              [](Arguments&) {
+                if (thread() < 64) ops::sync<SyncKind::cta>();
+              }),
+      "barrier divergence in CTA 0: threads 0-63 wait at the CTA barrier, threads 64-127 have finished");
+}
+
+TEST(Checking, LoadsInFlight) {
+  using Box = Shape<_4, Int<32>>;
+  auto const kernel = [](Arguments& a, bool commit, bool wait) {
+    Pipeline<1> pipe;
+    auto const t = tile();
+    ops::tile_load(make_tile_map<Box>(a.in()), make_coord(0, 0), t, pipe);
+    if (commit) pipe.commit();
+    if (wait) pipe.wait<0>();
+    auto r = fragment("r");
+    copy(view(t, Logical{}, InMemory{}), r);
+    copy(r, a.spread(a.result()));
+  };
+  EXPECT_EQ(finding(1, kBytes, [&](Arguments& a) { kernel(a, true, true); }), "");
+  EXPECT_EQ(finding(1, kBytes, [&](Arguments& a) { kernel(a, true, false); }),
+            "access to a load in flight in copy: instance (cta 0, thread 0) reads 'tile'(0, 0), whose "
+            "asynchronous load "
+            "has not been waited for");
+  // A load that no commit has closed is in no group that could be waited for.
+  EXPECT_EQ(finding(1, kBytes, [&](Arguments& a) { kernel(a, false, true); }),
+            "access to a load in flight in copy: instance (cta 0, thread 127) reads 'tile'(3, 31), whose "
+            "asynchronous "
+            "load has not been waited for");
+}
+
+TEST(Checking, StagesAreReleasedBeforeTheyAreLoadedAgain) {
+  using Box = Shape<_4, Int<32>>;
+  auto const kernel = [](Arguments& a, bool release) {
+    Pipeline<1> pipe;
+    auto const t = tile();
+    for (int i = 0; i < 2; ++i) {
+      pipe.acquire();
+      ops::tile_load(make_tile_map<Box>(a.in()), make_coord(i, 0), t, pipe);
+      pipe.commit();
+      pipe.wait<0>();
+      auto mirrored = fragment("mirrored");
+      copy(mirror_image(t), mirrored);
+      copy(mirrored, a.spread(a.result()));
+      if (release) pipe.release();
+    }
+  };
+  EXPECT_EQ(finding(1, kBytes, [&](Arguments& a) { kernel(a, true); }), "");
+  EXPECT_EQ(finding(1, kBytes, [&](Arguments& a) { kernel(a, false); }),
+            "race in copy: instance (cta 0, thread 16) reads 'tile'(0, 15), which instance (cta 0, thread "
+            "15) writes, "
+            "and no barrier lies between the two");
+}
+
+TEST(Checking, SwizzledTilesAreNamedByTheirCoordinates) {
+  using Wide = RowMajor<8, 32>;
+  EXPECT_EQ(finding(1, 1024,
+                    [](Arguments&) {
+                      auto const t =
+                          shared_tensor<float, cute::Swizzle<3, 4, 3>>(cta_shared(), Wide{}, Wide{}, "t");
+                      auto const at = t.data() + detail::swizzled<decltype(t)>(3 * 32 + 7);
+                      at[0] = static_cast<float>(thread());
+                    }),
+            "conflicting writes in the kernel's body: instance (cta 0, thread 1) writes 't'(3, 7), to which "
+            "instance "
+            "(cta 0, thread 0) wrote another value, and no barrier lies between the two");
+}
+
+TEST(Checking, OtherFailuresStayWhatTheyAre) {
+  EXPECT_THROW(finding(1, 0,
+                       [](Arguments&) {
+                         auto r = register_tensor<int>(Logical{}, InRegisters{});
+                         ops::fill(r, 0);
+                         ops::binary(op::floor_div{}, r, r, r);
+                       }),
+               std::runtime_error);
+}
+
+}  // namespace
+}  // namespace TILEFOUNDRY_UNIT
+}  // namespace tilefoundry
