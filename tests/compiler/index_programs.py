@@ -90,7 +90,7 @@ def whole_reads(dtype: str, index: str) -> Module:
             x: Tensor[(V, M), DT], rows: Tensor[(N,), IT], at: Tensor[(3, M), IT]
         ) -> tuple[Tensor[(N, M), DT], Tensor[(3, M), DT]]:
             with Mesh(("cta",), (G,), ("c",)) as cta, Mesh(("thread",), (64,), ("t",)) as t:
-                return tf.index_select(x, rows, dim=0), tf.gather(x, at, dim=0)
+                return tf.index_select(x, rows, dim=0), tf.reshard(tf.gather(x, at, dim=0), (3, M), "gmem")
 
     return Reads
 

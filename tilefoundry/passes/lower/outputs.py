@@ -68,6 +68,8 @@ def _store(ctx: Lowering, result: Expr, output: Var, regions: Regions) -> None:
         case Call(target=Concat() | Stack()) if any(map(_is_loop, result.args)):
             for part, window in _parts_of(result, output):
                 _store(ctx, part, exact(ctx, window), regions)
+        case Call(target=Reshard(), args=(Expr() as source,)) if _stays_in_memory(source):
+            _store(ctx, source, output, regions)
         case Call(target=Reshard(), args=(Expr() as source,)) if tensor_type(result).storage is StorageKind.GMEM:
             _store_whole(ctx, result, source, output)
         case Call(target=Op() as op) if (write := writer_for(type(op))) is not None:

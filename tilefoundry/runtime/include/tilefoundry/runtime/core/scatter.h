@@ -17,13 +17,14 @@ TILEFOUNDRY_DEVICE void scatter_element(int64_t index, T value, int64_t const (&
   TILEFOUNDRY_UNROLL
   for (int a = 0; a < Rank; ++a) at[a] = a == Axis ? index : where[a];
   if (!check_index(index, Axis, dst.template extent<Axis>())) return;
-  if (T* const element = dst.find(at)) target::atomic_add(element, value);
+  if (auto const element = dst.find(at)) target::atomic_add(element, value);
 }
 
 template <int Axis, class Index, class Src, class Dst, int... A>
 TILEFOUNDRY_DEVICE void scatter_fragment(Index const& index, Src const& src, Dst const& dst,
                                          cute::seq<A...>) {
   using F = FragmentOf<Src>;
+  using T = typename Src::value_type;
   auto const coords = src.shard_layout.mesh.local_index();
   int const origin[] = {static_cast<int>(F::template origin<A>(coords))...};
   auto const in = elements(src);
@@ -31,9 +32,9 @@ TILEFOUNDRY_DEVICE void scatter_fragment(Index const& index, Src const& src, Dst
   for (int i = 0; i < F::count; ++i) {
     int64_t const at[] = {(origin[A] + decltype(F::template steps<A>()){}(i))...};
     if constexpr (is_window<Index>::value) {
-      scatter_element<Axis>(index_at<Axis>(index, at), in(i), at, dst);
+      scatter_element<Axis, T>(index_at<Axis>(index, at), in(i), at, dst);
     } else {
-      scatter_element<Axis>(static_cast<int64_t>(elements(index)(i)), in(i), at, dst);
+      scatter_element<Axis, T>(static_cast<int64_t>(elements(index)(i)), in(i), at, dst);
     }
   }
 }
@@ -55,6 +56,7 @@ namespace ops {
 template <int Axis, class Index, class Src, class Dst>
 TILEFOUNDRY_DEVICE void scatter_add(Index const& index, Src const& src, Dst const& dst, cute::C<Axis>,
                                     [[maybe_unused]] Share const& share = share_of_cta<Dst>()) {
+  TILEFOUNDRY_OP("scatter_add");
   static_assert(detail::is_window<Dst>::value, "ops::scatter_add: the destination must be a window");
   static_assert(std::is_same<typename Src::value_type, typename Dst::value_type>::value,
                 "ops::scatter_add: source and destination types differ");

@@ -131,8 +131,8 @@ TILEFOUNDRY_DEVICE void update_fragment(Index const& index, Src const& src, Dst&
       auto const update = from.data()[S::kept_offsets()(c) + S::reduced_offsets()(k)];
       TILEFOUNDRY_UNROLL
       for (int r = 0; r < D::reduced; ++r) {
-        auto& element = to.data()[D::kept_offsets()(c) + D::reduced_offsets()(r)];
-        if (row == r) element = Apply::apply(element, update);
+        auto&& element = to.data()[D::kept_offsets()(c) + D::reduced_offsets()(r)];
+        if (row == r) element = Apply::template apply<typename Dst::value_type>(element, update);
       }
     }
   }
@@ -153,6 +153,7 @@ namespace ops {
 template <int Axis, class Dst, class Index, class Src, class Out>
 TILEFOUNDRY_DEVICE void index_add(Dst const& dst, Index const& index, Src const& src, Out const& out,
                                   cute::C<Axis>, Share const& share = share_of_cta<Out>()) {
+  TILEFOUNDRY_OP("index_add");
   detail::update_windows<detail::AddTo, Axis>(dst, index, src, out, share);
 }
 
@@ -161,6 +162,7 @@ TILEFOUNDRY_DEVICE void index_add(Dst const& dst, Index const& index, Src const&
 template <int Axis, class Dst, class Index, class Src, class Out>
 TILEFOUNDRY_DEVICE void index_copy(Dst const& dst, Index const& index, Src const& src, Out const& out,
                                    cute::C<Axis>, Share const& share = share_of_cta<Out>()) {
+  TILEFOUNDRY_OP("index_copy");
   detail::update_windows<detail::Replace, Axis>(dst, index, src, out, share);
 }
 
@@ -168,12 +170,14 @@ TILEFOUNDRY_DEVICE void index_copy(Dst const& dst, Index const& index, Src const
 /// index is one of src's shape, or a replica of one entry per row. Costs rows(src) * rows(dst) comparisons.
 template <int Axis, class Index, class Src, class Dst>
 TILEFOUNDRY_DEVICE void index_add(Index const& index, Src const& src, Dst&& dst, cute::C<Axis>) {
+  TILEFOUNDRY_OP("index_add");
   detail::update_fragment<detail::AddTo, Axis>(index, src, dst);
 }
 
 /// As above, with elements of src in place of those of dst.
 template <int Axis, class Index, class Src, class Dst>
 TILEFOUNDRY_DEVICE void index_copy(Index const& index, Src const& src, Dst&& dst, cute::C<Axis>) {
+  TILEFOUNDRY_OP("index_copy");
   detail::update_fragment<detail::Replace, Axis>(index, src, dst);
 }
 
@@ -185,6 +189,7 @@ TILEFOUNDRY_DEVICE void index_copy(Index const& index, Src const& src, Dst&& dst
 template <class Cache, class Fresh, class Out>
 TILEFOUNDRY_DEVICE void cache_update(Cache const& cache, int64_t position, int64_t count, Fresh const& fresh,
                                      Out const& out, Share const& share = share_of_cta<Out>()) {
+  TILEFOUNDRY_OP("cache_update");
   static_assert(Cache::rank == Out::rank && Fresh::rank == Out::rank && Out::rank > 2,
                 "ops::cache_update: cache, fresh and out have one rank, with axes beyond the positions");
   if (!detail::check_range(0, count, 1, fresh.template extent<1>()) ||
@@ -209,6 +214,7 @@ TILEFOUNDRY_DEVICE void cache_update(Cache const& cache, int64_t position, int64
 /// positions(fresh) * positions(dst) comparisons.
 template <class Fresh, class Dst>
 TILEFOUNDRY_DEVICE void cache_update(int64_t position, int64_t count, Fresh const& fresh, Dst&& dst) {
+  TILEFOUNDRY_OP("cache_update");
   using Tensor = detail::remove_cvref_t<Dst>;
   using D =
       detail::ReducePlan<Axes<1>, typename Tensor::global_layout_type, typename Tensor::shard_layout_type>;
