@@ -287,3 +287,12 @@ class Scalars:
                 tf.reshard(tf.shape_of(x)[0], (), "gmem"),
                 tf.reshard(tf.rank(x), (), "gmem"),
             )
+
+
+@module(entry="rows", target=TARGET, topologies=LEVELS)
+class Rows:
+    """Rows of three tensors, one after the other."""
+
+    @func
+    def rows(x: Tensor[(M, 64), "f32"], y: Tensor[(N, 64), "f32"]) -> Tensor[(2 * M + N, 64), "f32"]:
+        return tf.concat(x, y, x, axis=0)
