@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tilefoundry import DimVar, Mesh, TileFoundryError, Topology, func, module
+from tilefoundry import DimVar, Mesh, TileFoundryError, Topology, func
 from tilefoundry.dsl import Tensor, tf, tile
 from tilefoundry.ir.core.module import Module
 from tilefoundry.passes import lower
