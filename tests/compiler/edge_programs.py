@@ -215,3 +215,34 @@ class Scaled:
                 row = tf.reshard(x[i, :], (4, 32 @ t.t), "rmem")
                 out = tf.insert_slice(out, -row, (i, 0))
             return out
+
+
+def widened(dtype: str) -> Module:
+    """A row of one element type in f32."""
+    DT = dtype
+
+    @module(entry="widened", target=CUDA, topologies=(Topology("cta", 1), Topology("thread", 32)))
+    class Widened:
+        @func
+        def widened(x: Tensor[(1, 32), DT]) -> Tensor[(1, 32), "f32"]:
+            with Mesh(("thread",), (32,), ("t",)) as t:
+                return tf.reshard(tf.cast(tf.reshard(x, (1, 32 @ t.t), "rmem"), "f32"), (1, 32), "gmem")
+
+    return Widened
+
+
+@module(entry="chosen", target=CUDA, topologies=(Topology("cta", 1), Topology("thread", 32)))
+class Chosen:
+    """x, or -x where the scalar is false."""
+
+    @func
+    def chosen(keep: Tensor[(), "bool"], x: Tensor[(1, 32), "f32"]) -> Tensor[(1, 32), "f32"]:
+        with Mesh(("thread",), (32,), ("t",)) as t:
+            r = tf.reshard(x, (1, 32 @ t.t), "rmem")
+            return tf.reshard(tf.where(keep, r, -r), (1, 32), "gmem")
+
+
+@prim_func(target=CpuTarget())
+def tall(a: Tensor[(N, 32), "f32"], o: Tensor[(N, 32), "f32"]):
+    """2 * a, on a grid along its second axis."""
+    launch(doubled, a, o, grid=(1, a.shape[0], 1), block=(1, 32, 1))
