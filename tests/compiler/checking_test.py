@@ -10,9 +10,12 @@ import pytest
 import torch
 
 import tilefoundry
+from examples.attention.program import attention_module
+from examples.attention.reference import TORCH_DTYPES, attention_f64, expectations
 from tests.compiler import checking_programs as programs
 from tilefoundry import CompilerOptions
 from tilefoundry.diagnostics import CheckingError, CompileError, LaunchError, VerifyError
+from tilefoundry.runtime import check
 
 CHECKING = CompilerOptions(checking=True)
 
@@ -60,6 +63,17 @@ def test_a_divergent_barrier_is_refused_before_it_can_run() -> None:
 def test_a_right_kernel_reports_nothing() -> None:
     a = torch.randn(4, 32)
     assert torch.equal(checked(programs.flipped)(a), a.flip(0))
+
+
+@pytest.mark.parametrize(("dim", "dtype", "causal"), [(32, "f32", False), (64, "bf16", True), (128, "f16", False)])
+def test_attention_reports_nothing(dim: int, dtype: str, causal: bool) -> None:
+    kernel = checked(attention_module(dim, dtype, causal))
+    for length in (1, 7, 65):
+        tensors = tuple(torch.randn(2, length, dim).to(TORCH_DTYPES[dtype]) for _ in range(3))
+        report = check(
+            kernel, lambda q, k, v: attention_f64(q, k, v, causal), tensors, expect={"output": expectations(dtype)}
+        )
+        assert report.passed, str(report)
 
 
 def test_a_finding_is_a_launch_error_that_travels() -> None:

@@ -16,6 +16,7 @@ import torch
 
 import tilefoundry
 from tilefoundry import CompilerOptions, TupleType
+from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
 from tilefoundry.runtime import Predicate, check
 
@@ -63,7 +64,8 @@ def compare(module: Module, *inputs: torch.Tensor, bounds: Sequence[Predicate]) 
     def reference(*args: torch.Tensor) -> Any:
         return _rounded(tilefoundry.evaluate(module, *args, precision="f64"), kernel(*args))
 
-    results = module.entry_function().return_type
+    entry = module.entry_function()
+    results = entry.return_type if isinstance(entry, Function) else None
     several = range(len(results.fields)) if isinstance(results, TupleType) else ()
     paths = [f"output[{k}]" for k in several] or ["output"]
     report = check(kernel, reference, inputs, expect={path: list(bounds) for path in paths})

@@ -287,3 +287,29 @@ class Scalars:
                 tf.reshard(tf.shape_of(x)[0], (), "gmem"),
                 tf.reshard(tf.rank(x), (), "gmem"),
             )
+
+
+@module(entry="rows", target=TARGET, topologies=LEVELS)
+class Rows:
+    """Rows of three tensors, one after the other."""
+
+    @func
+    def rows(x: Tensor[(M, 64), "f32"], y: Tensor[(N, 64), "f32"]) -> Tensor[(2 * M + N, 64), "f32"]:
+        return tf.concat(x, y, x, axis=0)
+
+
+CHOSEN = results("f32", (2, 4, 12), (8, 6), (7, 6))
+
+
+@module(entry="chosen", target=TARGET, topologies=LEVELS)
+class Chosen:
+    """Rows of a table at run-time indices, joined with others in registers, in a tile, as a result."""
+
+    @func
+    def chosen(table: Tensor[(M, 6), "f32"], ids: Tensor[(4,), "i32"], x: Tensor[(4, 6), "f32"]) -> CHOSEN:
+        with Mesh(("thread",), (4, 32), ("w", "l")) as t:
+            rows = tf.index_select(table, ids, dim=0)
+            r = tf.reshard(tf.concat(x, rows, axis=1), (4 @ t.w, 12), "rmem")
+            s = tf.reshard(tf.concat(rows, x, axis=0), (8, 6), "smem")
+            stacked = tf.reshard(tf.stack(r, r, axis=0), (2, 4 @ t.w, 12), "gmem")
+            return stacked, tf.reshard(s, (8, 6), "gmem"), tf.concat(x[:3], rows, axis=0)

@@ -186,3 +186,10 @@ def test_scalars(rows: int) -> None:
         torch.tensor(2),
     )
     agree(programs.Scalars, (x, torch.tensor(7), torch.tensor([3, 10, 4, 2, 1])), expected)
+
+
+def test_rows_chosen_at_run_time() -> None:
+    table, x, ids = numbers(11, 6), numbers(4, 6), torch.tensor([3, 10, 0, 3], dtype=torch.int32)
+    rows = table[ids.long()]
+    expected = torch.cat((x, rows), 1).expand(2, 4, 12), torch.cat((rows, x)), torch.cat((x[:3], rows))
+    agree(programs.Chosen, (table, ids, x), expected)

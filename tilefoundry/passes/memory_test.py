@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tilefoundry.ir.core.expr import Call
-from tilefoundry.ir.dims import DimVar
-from tilefoundry.ir.tir import Binding, MemorySpan, TensorView, fold, items_within
+from tilefoundry.ir.core.expr import Call, Var
+from tilefoundry.ir.dims import INDEX_TYPE, DimVar, dim_add, dim_mul
+from tilefoundry.ir.shard import Layout
+from tilefoundry.ir.tir import Binding, MemorySpan, TensorView, fold, items_within, view_as
 from tilefoundry.passes.memory import plan_memory
 from tilefoundry.passes.names import Names
 from tilefoundry.passes.pipeline import pipeline
-from tilefoundry.passes.sizes import alignment, storage_bytes
+from tilefoundry.passes.sizes import alignment, known_multiple, storage_bytes
 from tilefoundry.passes.tir_samples import TILE, fragment, load, loop, mma, tile
 
 
@@ -41,3 +42,23 @@ def test_a_ring_takes_its_stages() -> None:
     body = replace(body, body=fold([a, load(a.var, i), mma(a.var, a.var, r.var)]))
     _, used = plan_memory(pipeline([r, body], names, 3), names)
     assert used == 3 * storage_bytes(TILE)
+
+
+def test_a_window_of_a_window_starts_where_both_say() -> None:
+    a = tile("a")
+    rows = replace(TILE, shape=(8, 16), layout=Layout((8, 16), (20, 1)))
+    first = Binding(Var("first", rows), Call(view_as(rows), (a.var, 2, 0), rows))
+    second = Binding(Var("second", rows), Call(view_as(rows), (first.var, 1, 4), rows))
+    items, _ = plan_memory([tile("z"), a, first, second], Names())
+    last = items[-1]
+    assert isinstance(last, Binding) and isinstance(last.value, Call)
+    offset = last.value.args[1]
+    assert offset == storage_bytes(TILE) + (3 * 20 + 4) * 4
+    assert known_multiple(offset) == 16 and known_multiple(dim_add(offset, 4)) == 4
+
+
+def test_what_divides_an_offset_whatever_its_variables_are() -> None:
+    i = Var("i", INDEX_TYPE)
+    assert known_multiple(dim_add(dim_mul(i, 12), 8)) == 4
+    assert known_multiple(dim_mul(dim_add(i, 1), 32)) == 16
+    assert known_multiple(i) == 1 and known_multiple(0) == 16

@@ -35,6 +35,7 @@ from tilefoundry.ir.shard import ComposedLayout, Layout
 from tilefoundry.ir.tir import (
     AllocTensor,
     Binding,
+    Element,
     Evaluate,
     For,
     If,
@@ -107,7 +108,7 @@ def pipeline(items: list[Item], names: Names, stages: int) -> list[Item]:
                 out.append(Binding(pipe, Call(Pipeline(1), (), INDEX_TYPE)))
             out.append(_in_pipe(item, pipe))
             continue
-        if pipe is not None and not isinstance(item, Binding):
+        if pipe is not None and (not isinstance(item, Binding) or _reads_a_tile(item)):
             out += _await_loads(pipe)
             pipe = None
         match item:
@@ -123,6 +124,13 @@ def pipeline(items: list[Item], names: Names, stages: int) -> list[Item]:
 def _is_shared_load(item: Item) -> bool:
     match item:
         case Evaluate(callable=TileLoad(), args=(_, _, Var(type=TensorType(storage=StorageKind.SMEM)), *_)):
+            return True
+    return False
+
+
+def _reads_a_tile(item: Binding) -> bool:
+    match item.value:
+        case Call(target=Element(), args=(Var(type=TensorType(storage=StorageKind.SMEM)), *_)):
             return True
     return False
 

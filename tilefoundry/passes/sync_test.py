@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from tilefoundry.ir.core.expr import Expr
-from tilefoundry.ir.tir import Evaluate, Item, PipeWait
+from dataclasses import replace
+
+from tilefoundry.ir.core.expr import Call, Expr, Var
+from tilefoundry.ir.shard import Layout
+from tilefoundry.ir.tir import Binding, Element, Evaluate, Item, PipeWait, WholeFill, view_as
+from tilefoundry.ir.types import TensorType
 from tilefoundry.passes.sync import insert_barriers
-from tilefoundry.passes.tir_samples import copy, fragment, kinds, loop, mma, tile, view
+from tilefoundry.passes.tir_samples import TILE, copy, fragment, kinds, loop, mma, tile, view
 
 A, B, R = tile("a"), tile("b"), fragment("r")
 HEAD: list[Item] = [A, B, R]
@@ -73,3 +77,25 @@ def test_hazard_after_a_loop() -> None:
 def test_hazard_into_a_loop_that_may_not_run() -> None:
     _, body = loop("i", 4, 1, copy(R.var, B.var))
     assert barriers(copy(R.var, A.var), body, mma(A.var, A.var, R.var)) == ["Copy", "For[Sync, Copy]", "Sync", "Mma"]
+
+
+def window(name: str, of: Var) -> Binding:
+    """Rows of a tile, from its second one on."""
+    part = replace(TILE, shape=(8, 16), layout=Layout((8, 16), (20, 1)))
+    return Binding(Var(name, part), Call(view_as(part), (of, 1, 0), part))
+
+
+def element(name: str, of: Var) -> Binding:
+    """The first element of a tile."""
+    scalar = TensorType.umat_scalar(TILE.dtype)
+    return Binding(Var(name, scalar), Call(Element(), (of, 0, 0), scalar))
+
+
+def test_a_window_is_its_buffer() -> None:
+    v = window("v", A.var)
+    assert barriers(v, Evaluate(WholeFill(), (0, v.var)), copy(A.var, R.var)) == ["let v", "WholeFill", "Sync", "Copy"]
+
+
+def test_an_element_is_read() -> None:
+    e = element("e", A.var)
+    assert barriers(copy(R.var, A.var), e, copy(R.var, A.var)) == ["Copy", "Sync", "let e", "Sync", "Copy"]

@@ -37,6 +37,7 @@ def tilefoundry_kernel(
         stages = 0,
         min_ctas_per_sm = 0,
         unroll_loops = False,
+        checking = False,
         **kwargs):
     """A kernel library: `name.so`, `name.key`, `name.abi.json` and the generated `name.sources/`.
 
@@ -57,6 +58,7 @@ def tilefoundry_kernel(
       stages: as CompilerOptions.stages; 0 leaves it to the compiler.
       min_ctas_per_sm: as CompilerOptions.min_ctas_per_sm; 0 states nothing.
       unroll_loops: as CompilerOptions.unroll_loops.
+      checking: as CompilerOptions.checking: for tests, not for what is shipped.
       **kwargs: attributes that every rule has, such as visibility and tags.
     """
     _compiled(
@@ -64,6 +66,7 @@ def tilefoundry_kernel(
         deps,
         target,
         archs = archs,
+        checking = checking,
         fast_math = fast_math,
         line_info = line_info,
         min_ctas_per_sm = min_ctas_per_sm,

@@ -35,6 +35,8 @@ def _compile(ctx, headers, env, inputs):
         args.add("--min-ctas-per-sm", ctx.attr.min_ctas_per_sm)
     if ctx.attr.unroll_loops:
         args.add("--unroll-loops")
+    if ctx.attr.checking:
+        args.add("--checking")
 
     context = headers.compilation_context
     include = context.system_includes.to_list() + context.includes.to_list()
@@ -74,6 +76,7 @@ def _cuda_kernel_impl(ctx):
 
 _ATTRS = {
     "archs": attr.string_list(doc = "Compile architectures (CUDA) or the instruction set (CPU)."),
+    "checking": attr.bool(doc = "CompilerOptions.checking."),
     "fast_math": attr.bool(doc = "CompilerOptions.fast_math."),
     "kernels": attr.string_dict(doc = "Of a library of several: entry to program, as 'package.module:attribute'."),
     "line_info": attr.bool(doc = "CompilerOptions.line_info."),

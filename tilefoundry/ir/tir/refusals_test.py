@@ -85,8 +85,9 @@ def on(op, *args):
     ],
 )
 def test_refused_by_the_family(make, words):
-    with pytest.raises(TileFoundryError, match=words):
+    with pytest.raises(TileFoundryError, match=words) as caught:
         make()
+    assert caught.value.remedy
 
 
 @pytest.mark.parametrize(

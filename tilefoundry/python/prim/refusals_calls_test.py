@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tilefoundry.diagnostics import VerifyError, WrongTypeError
+from tilefoundry.diagnostics import VerifyError, WrongTypeError, WrongValueError
 from tilefoundry.python.testing import check_refusal
 
 
@@ -64,3 +64,27 @@ def test_refused_with_place_and_words(name: str) -> None:
 def test_a_kernel_of_a_class_is_not_called_in_its_body() -> None:
     text = 'class A:\n    @prim_func\n    §def k(a: Tensor[(8,), "f32"]): pass\n    k(1)'
     check_refusal(text, ("belongs to a class that is not a module yet", "@module"), WrongTypeError)
+
+
+# name: (program, kind that the surface names, words)
+OTHER: dict[str, tuple[str, type[Exception], tuple[str, ...]]] = {
+    "prim_func on a class": ("@§prim_func()\nclass A: pass", WrongTypeError, ("with 'def'",)),
+    "target": ("@§prim_func(target='cuda')\ndef k(): pass", WrongTypeError, ("target must be a Target",)),
+    "output count": ("@§prim_func(output_count='1')\ndef k(): pass", WrongTypeError, ("output_count must be an int",)),
+    "inplace": ("@§prim_func(inplace='o')\ndef k(): pass", WrongTypeError, ("inplace must map",)),
+    "unknown argument": ("@§prim_func(topologies=())\ndef k(): pass", WrongTypeError, ("'topologies'", "@module")),
+    "variadic intrinsic": ("@intrinsic\ndef f(*§x): pass", WrongTypeError, ("variadic",)),
+    "default of an intrinsic": ("@intrinsic\ndef f(x=§1): pass", WrongTypeError, ("default value",)),
+    "two members of a name": (
+        "@module()\nclass A:\n    @prim_func\n    def k(a: Tensor[(8,), 'f32']): pass\n"
+        "    @prim_func\n    §def k(a: Tensor[(8,), 'f32']): pass",
+        WrongValueError,
+        ("member 'k' already",),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OTHER)
+def test_refused_with_kind_place_and_words(name: str) -> None:
+    text, kind, words = OTHER[name]
+    check_refusal(text, words, kind)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from tilefoundry.ir.core.expr import Call, Expr, Tuple
 from tilefoundry.ir.dims import dim_add, dim_floordiv, dim_product, dim_sub
 from tilefoundry.ir.dims.format import format_dim
+from tilefoundry.ir.dims.ops import Dim
 from tilefoundry.ir.hir import Arange, BinaryKind, Concat, IndexSelect, Rope, Slice, UnaryKind
 from tilefoundry.ir.types import StorageKind, TupleType, make_tensor_type
 from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.deferred import Tile, computes_tiles, deferred, window
 from tilefoundry.passes.lower.expansion import Primitives, compute_dtype, operand
+from tilefoundry.passes.lower.fragments import Mode, Modes, whole
 from tilefoundry.passes.lower.registry import lowers
 from tilefoundry.passes.lower.values import Parts, Value
 
@@ -42,23 +44,51 @@ def rope_tile(p: Primitives, call: Call, tile: Tile) -> Expr:
     half, computed = dim_floordiv(width, 2), compute_dtype(tensor_type(x).dtype)
     rows = window(p, p.reshape(positions, (dim_product(tensor_type(positions).shape),)), (first,), (length,), ())
 
+    halves = _halves(tile, width)
+    modes = halves or tile.modes[-1]
+
     def factors(cache: Expr) -> Expr:
         part = window(p, cache, (0, column), (places, columns), ())
-        chosen = tile.placed(p, p.call(IndexSelect(0), part, rows), tile.modes[-3], tile.modes[-1])
+        chosen = tile.placed(p, p.call(IndexSelect(0), part, rows), tile.modes[-3], modes)
         return p.reshape(p.cast(chosen, computed), (length, 1, columns))
 
     def elements(shift: Expr | int) -> Expr:
         moved = (*tile.starts[:-1], dim_add(column, shift))
-        return p.wide(tile.placed(p, window(p, x, moved, tile.sizes, ()), *tile.modes))
+        return p.wide(tile.placed(p, window(p, x, moved, tile.sizes, ()), *tile.modes[:-1], modes))
 
-    ramp = p.reshape(p.call(Arange(make_tensor_type((columns,), "i64"))), (1, 1, columns))
-    place = tile.placed(p, ramp, (), (), tile.modes[-1])
-    # The other of each pair is half a width away: after an element of the low half, before one of the high half.
-    low = p.binary(BinaryKind.LT, place, dim_sub(half, column))
-    back = elements(dim_sub(0, half))
-    other = p.where(low, p.unary(UnaryKind.NEG, elements(half)), back)
-    rotated = p.add(p.mul(elements(0), factors(cos)), p.mul(other, factors(sin)))
+    own = elements(0)
+    if halves is not None:
+        pairs = p.reshape(own, (*tile.sizes[:-1], 2, columns // 2))
+        other = p.reshape(_turned(p, pairs, -2), tile.sizes)
+    else:
+        # The other of each pair is half a width away: after an element of the low half, before one of the high half.
+        ramp = p.reshape(p.call(Arange(make_tensor_type((columns,), "i64"))), (1, 1, columns))
+        low = p.binary(BinaryKind.LT, tile.placed(p, ramp, (), (), modes), dim_sub(half, column))
+        other = p.where(low, p.unary(UnaryKind.NEG, elements(half)), elements(dim_sub(0, half)))
+    rotated = p.add(p.mul(own, factors(cos)), p.mul(other, factors(sin)))
     return p.cast(rotated, tensor_type(x).dtype)
+
+
+def _halves(tile: Tile, width: Dim) -> Modes | None:
+    """The modes of the last axis with its halves as the first one, where each unit holds both of a pair."""
+    modes, whole_width = tile.modes[-1], tile.starts[-1] == 0 and tile.sizes[-1] == width
+    if not whole_width or not modes or modes[0].split is not None or modes[0].extent % 2:
+        return None
+    return (Mode(2), *whole(modes[0].extent // 2), *modes[1:])
+
+
+def _turned(p: Primitives, x: Expr, axis: int) -> Expr:
+    """The negated second half along an axis that each unit holds whole, then the first half."""
+    shape = tensor_type(x).shape
+    axis %= len(shape)
+    count = shape[axis]
+    assert isinstance(count, int)  # of fragments
+    sizes = tuple(count // 2 if k == axis else extent for k, extent in enumerate(shape))
+    low, high = (
+        p.call(Slice(sizes), x, Tuple(tuple(start if k == axis else 0 for k in range(len(shape)))))
+        for start in (0, count // 2)
+    )
+    return p.call(Concat(axis), p.unary(UnaryKind.NEG, high), low)
 
 
 def _of_fragments(p: Primitives, call: Call) -> list[Expr]:
@@ -72,9 +102,7 @@ def _of_fragments(p: Primitives, call: Call) -> list[Expr]:
     rotated = []
     for x in (q, k):
         t, wide = tensor_type(x), p.wide(x)
-        sizes, before = (*t.shape[:-1], width // 2), (0,) * (t.rank - 1)
-        low, high = (p.call(Slice(sizes), wide, Tuple((*before, start))) for start in (0, width // 2))
-        other = p.call(Concat(-1), p.unary(UnaryKind.NEG, high), low)
+        other = _turned(p, wide, -1)
         c, d = (p.cast(factor, compute_dtype(t.dtype)) for factor in chosen)
         rotated.append(p.cast(p.add(p.mul(wide, c), p.mul(other, d)), t.dtype))
     return rotated

@@ -9,9 +9,10 @@ from tilefoundry.ir.core.op import Op
 from tilefoundry.ir.dims import dim_add
 from tilefoundry.ir.types import ShapeDim, StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
+from tilefoundry.passes.lower.index.reads import write_chosen
 from tilefoundry.passes.lower.shape.place import number_of, write
 from tilefoundry.passes.lower.shape.windows import exact, fresh_type
-from tilefoundry.passes.lower.values import Join, Ramp, Reshaped, Scalar, Uniform, Value, Window
+from tilefoundry.passes.lower.values import Chosen, Join, Ramp, Reshaped, Scalar, Uniform, Value, Window
 
 
 def joined(ctx: Lowering, call: Call, value: Value) -> Value:
@@ -48,6 +49,8 @@ def write_parts(ctx: Lowering, at: Expr, value: Value, out: Window, everywhere: 
             dtype = tensor_type(out.tensor).dtype
             scalar = Constant(number_of(number, dtype), TensorType.umat_scalar(dtype))
             ctx.emit(tir.WholeFill(everywhere), scalar, exact(ctx, out))
+        case Chosen():
+            write_chosen(ctx, value, out, everywhere=everywhere)
         case Ramp(axis, start, step):
             ctx.emit(tir.WholeIota(axis, step, everywhere), start, exact(ctx, out))
         case Var() if tensor_type(value).shape:

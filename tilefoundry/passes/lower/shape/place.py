@@ -12,14 +12,17 @@ from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.hir import BinaryKind, Reshape
 from tilefoundry.ir.types import DType, ShapeDim, StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
+from tilefoundry.passes.lower.deferred import place
+from tilefoundry.passes.lower.index.reads import load_chosen, write_chosen
+from tilefoundry.passes.lower.index.windows import of_tile
 from tilefoundry.passes.lower.shape.windows import along, fresh_type, is_split
-from tilefoundry.passes.lower.values import Join, Ramp, Reshaped, Scalar, Uniform, Value, Window
+from tilefoundry.passes.lower.values import Chosen, Deferred, Join, Ramp, Reshaped, Scalar, Uniform, Value, Window
 from tilefoundry.passes.modes import broadcast_type, fragment_view_type
 
 _STAGE = "go through shared memory: tf.reshard(x, <shape of the tile>, 'smem')"
 
 
-def write(ctx: Lowering, at: Expr, value: Value, dst: Var) -> None:
+def write(ctx: Lowering, at: Call, value: Value, dst: Var) -> None:
     """Emits what gives a fragment or a shared tile the value, as each instance's share of it."""
     to = tensor_type(dst)
     shared = to.storage is StorageKind.SMEM
@@ -34,6 +37,12 @@ def write(ctx: Lowering, at: Expr, value: Value, dst: Var) -> None:
             _load(ctx, at, value, dst)
         case Join():
             _join(ctx, at, value, dst)
+        case Chosen() if shared:
+            write_chosen(ctx, value, of_tile(dst))
+        case Chosen():
+            load_chosen(ctx, at, value, dst)
+        case Deferred() if not shared:
+            _copy(ctx, at, place(ctx, at, value, fresh_type(to)), dst)
         case Reshaped(inner, shape):
             write(ctx, at, inner, _under(ctx, at, dst, shape))
         case Var() if tensor_type(value).shape:
@@ -123,7 +132,7 @@ def _under(ctx: Lowering, at: Expr, dst: Var, shape: tuple[ShapeDim, ...]) -> Va
     return ctx.view(dst, type_)
 
 
-def _join(ctx: Lowering, at: Expr, value: Join, dst: Var) -> None:
+def _join(ctx: Lowering, at: Call, value: Join, dst: Var) -> None:
     if is_split(tensor_type(dst), value.axis):
         _select(ctx, at, value, dst)
         return
@@ -143,7 +152,7 @@ def _join(ctx: Lowering, at: Expr, value: Join, dst: Var) -> None:
         start += size
 
 
-def _select(ctx: Lowering, at: Expr, value: Join, dst: Var) -> None:
+def _select(ctx: Lowering, at: Call, value: Join, dst: Var) -> None:
     """Each instance reads its place of every part, and keeps that of the part which it lies in."""
     to = tensor_type(dst)
     coordinate = ctx.alloc("coordinate", replace(fresh_type(to), dtype=DType.i32))

@@ -1,0 +1,139 @@
+# mypy: ignore-errors
+# Bodies are the tensor language: their names and annotations mean nothing to Python's type system.
+"""What a placement cannot express is refused where it is written, with what to write instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tilefoundry import DimVar, Mesh, TileFoundryError, Topology, func
+from tilefoundry.dsl import Tensor, tf, tile
+from tilefoundry.ir.core.module import Module
+from tilefoundry.passes import lower
+from tilefoundry.target import CudaTarget
+
+TARGET = CudaTarget("nvidia.h200_sxm")
+LEVELS = (Topology("cta", 4), Topology("thread", 32))
+M = DimVar("M", 1, 1000)
+Build = Callable[[], Module]
+
+
+def joined_along_a_split_axis() -> Module:
+    @func(target=TARGET, topologies=LEVELS)
+    def f(x: Tensor[(32, 8), "f32"]) -> Tensor[(64, 8), "f32"]:
+        with Mesh(("thread",), (32,), ("t",)) as t:
+            r = tf.reshard(x, (32 @ t.t, 8), "rmem")
+            return tf.reshard(tf.concat(r, r, axis=0), (2, 32 @ t.t, 8), "gmem")
+
+    return f
+
+
+def run_time_index_of_registers() -> Module:
+    @func(target=TARGET, topologies=LEVELS)
+    def f(x: Tensor[(32, 8), "f32"], i: Tensor[(), "i32"]) -> Tensor[(32, 2), "f32"]:
+        with Mesh(("thread",), (32,), ("t",)) as t:
+            r = tf.reshard(x, (32 @ t.t, 8), "rmem")
+            return tf.reshard(r[:, i : i + 2], (32 @ t.t, 2), "gmem")  # <- here
+
+    return f
+
+
+def repeated_across_threads() -> Module:
+    @func(target=TARGET, topologies=LEVELS)
+    def f(x: Tensor[(16, 8), "f32"]) -> Tensor[(96, 8), "f32"]:
+        with Mesh(("thread",), (32,), ("t",)) as t:
+            r = tf.reshard(tf.repeat_interleave(x, 6, 0), (32 @ t.t, 3, 8), "rmem")  # <- here
+            return tf.reshard(r, (32 @ t.t, 3, 8), "gmem")
+
+    return f
+
+
+def symbolic_part_of_a_tile() -> Module:
+    @func(target=TARGET, topologies=LEVELS)
+    def f(x: Tensor[(M, 8), "f32"]) -> Tensor[(2 * M, 8), "f32"]:
+        s = tf.reshard(tf.concat(x, x, axis=0), (2 * M, 8), "smem")  # <- here
+        return tf.reshard(s, (2 * M, 8), "gmem")
+
+    return f
+
+
+def repeated_straight_to_a_result() -> Module:
+    @func(target=TARGET, topologies=LEVELS)
+    def f(x: Tensor[(M, 8), "f32"]) -> Tensor[(2 * M, 8), "f32"]:
+        return tf.reshard(tf.repeat_interleave(x, 2, 0), (2 * M, 8), "gmem")  # <- here
+
+    return f
+
+
+def scalar_of_a_coordinate() -> Module:
+    @func(target=TARGET, topologies=LEVELS)
+    def f(x: Tensor[(32,), "i64"]) -> Tensor[(), "i64"]:
+        with Mesh(("cta",), (4,), ("c",)) as c:
+            return tf.reshard(tf.rank(x) + c.c, (), "gmem")  # <- here
+
+    return f
+
+
+def window_of_a_run_time_thread() -> Module:
+    @func(target=TARGET, topologies=LEVELS)
+    def f(x: Tensor[(64, 32), "f32"], i: Tensor[(), "i64"]) -> Tensor[(1, 32), "f32"]:
+        with Mesh(("thread",), (32,), ("t",)) as m:
+            r = tf.reshard(x[i + m.t : i + m.t + 1, :], (1, 32 @ m.t), "rmem")  # <- here
+            return tf.reshard(r, (1, 32 @ m.t), "gmem")
+
+    return f
+
+
+def one_loop_twice() -> Module:
+    @func(target=TARGET, topologies=LEVELS)
+    def f(x: Tensor[(M, 32), "f32"]) -> Tensor[(2 * M, 32), "f32"]:
+        with Mesh(("cta",), (4,), ("c",)) as c, Mesh(("thread",), (32,), ("t",)) as t:
+            y = tf.zeros(Tensor[(M, 32), "f32"])
+            for i in tile(M, 4) @ c.c:  # <- here
+                y = tf.insert_slice(y, tf.reshard(x[i], (4, 32 @ t.t), "rmem"), (i, 0))
+            return tf.concat(y, y, axis=0)
+
+    return f
+
+
+def slice_of_joined_values() -> Module:
+    @func(target=TARGET, topologies=LEVELS)
+    def f(x: Tensor[(32, 8), "f32"]) -> Tensor[(32, 8), "f32"]:
+        with Mesh(("thread",), (32,), ("t",)) as t:
+            r = tf.reshard(tf.concat(x, x, axis=0)[16:48], (32 @ t.t, 8), "rmem")  # <- here
+            return tf.reshard(r, (32 @ t.t, 8), "gmem")
+
+    return f
+
+
+TABLE: list[tuple[Build, str, str]] = [
+    (run_time_index_of_registers, "registers are indexed by numbers that are known when the program", "'smem'"),
+    (repeated_across_threads, "has no view of the extents (16, 6, 8)", "in 'smem'"),
+    (symbolic_part_of_a_tile, "a shared tile belongs to the whole CTA and has static extents", "'smem'"),
+    (repeated_straight_to_a_result, "elements repeat or are counted otherwise", "place it first"),
+    (scalar_of_a_coordinate, "is one number, and this one depends on the coordinate along 'c'", "an element for each"),
+    (window_of_a_run_time_thread, "starts at the coordinate along 't': each thread would take", "split the axis"),
+    (one_loop_twice, "one value that a loop fills is returned twice", "a tf.zeros(...) of its own"),
+    (slice_of_joined_values, "a slice of joined values", "before they are joined"),
+]
+
+
+@pytest.mark.parametrize(("build", "words", "remedy"), TABLE, ids=[row[0].__name__ for row in TABLE])
+def test_refused_with_place_and_remedy(build: Build, words: str, remedy: str) -> None:
+    program = build()
+    with pytest.raises(TileFoundryError) as refusal:
+        lower(program)
+    text = str(refusal.value)
+    assert words in text, text
+    assert remedy in (refusal.value.remedy or ""), text
+    assert refusal.value.span is not None, text
+    with open(__file__, encoding="utf-8") as source:
+        line = source.read().splitlines()[refusal.value.span.line - 1]
+    assert line.endswith("# <- here"), f"{text}\nnot at the marked line but at: {line}"
+
+
+def test_an_axis_that_is_split_is_not_joined() -> None:
+    with pytest.raises(TileFoundryError, match="axis 0 of 'xs\\[0\\]' is split over the mesh and cannot be joined"):
+        joined_along_a_split_axis()
