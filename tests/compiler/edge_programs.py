@@ -131,6 +131,28 @@ def crowd(o: Tensor[(N, 32), "f32"]):
         T.copy(r, T.tensor_view(o, c.c, 0, shape=(1, 32), layout=(1, 32 @ m.l)))
 
 
+@prim_func(target=CUDA)
+def turned(a: Tensor[(N, 32), "f32"], o: Tensor[(N, 32), "f32"]):
+    """The rows in reverse order, by way of a tensor of the kernel's own: a CTA for each row."""
+    kept = T.alloc_tensor(Tensor[(N, 32), "f32"])
+    with Mesh((LANES,), (32,), ("l",)) as m, Mesh((Topology("cta", N),), (N,), ("c",)) as c:
+        r = T.alloc_tensor(Tensor[(1, 32), "f32", (1, 32 @ m.l), "rmem"])
+        T.copy(T.tensor_view(a, c.c, 0, shape=(1, 32), layout=(1, 32 @ m.l)), r)
+        T.copy(r, T.tensor_view(kept, c.c, 0, shape=(1, 32), layout=(1, 32 @ m.l)))
+        T.sync(c)
+        T.copy(T.tensor_view(kept, a.shape[0] - 1 - c.c, 0, shape=(1, 32), layout=(1, 32 @ m.l)), r)
+        T.copy(r, T.tensor_view(o, c.c, 0, shape=(1, 32), layout=(1, 32 @ m.l)))
+
+
+ROWS = DimVar("ROWS", 1, 1 << 16)
+
+
+@prim_func(target=CpuTarget())
+def turned_host(x: Tensor[(ROWS, 32), "f32"], y: Tensor[(ROWS, 32), "f32"]):
+    """The host calls the extent by another name than the kernel."""
+    launch(turned, x, y, grid=x.shape[0], block=32)
+
+
 @prim_func(target=CpuTarget())
 def crowd_host(o: Tensor[(N, 32), "f32"]):
     launch(crowd, o, grid=o.shape[0], block=32)
@@ -215,3 +237,34 @@ class Scaled:
                 row = tf.reshard(x[i, :], (4, 32 @ t.t), "rmem")
                 out = tf.insert_slice(out, -row, (i, 0))
             return out
+
+
+def widened(dtype: str) -> Module:
+    """A row of one element type in f32."""
+    DT = dtype
+
+    @module(entry="widened", target=CUDA, topologies=(Topology("cta", 1), Topology("thread", 32)))
+    class Widened:
+        @func
+        def widened(x: Tensor[(1, 32), DT]) -> Tensor[(1, 32), "f32"]:
+            with Mesh(("thread",), (32,), ("t",)) as t:
+                return tf.reshard(tf.cast(tf.reshard(x, (1, 32 @ t.t), "rmem"), "f32"), (1, 32), "gmem")
+
+    return Widened
+
+
+@module(entry="chosen", target=CUDA, topologies=(Topology("cta", 1), Topology("thread", 32)))
+class Chosen:
+    """x, or -x where the scalar is false."""
+
+    @func
+    def chosen(keep: Tensor[(), "bool"], x: Tensor[(1, 32), "f32"]) -> Tensor[(1, 32), "f32"]:
+        with Mesh(("thread",), (32,), ("t",)) as t:
+            r = tf.reshard(x, (1, 32 @ t.t), "rmem")
+            return tf.reshard(tf.where(keep, r, -r), (1, 32), "gmem")
+
+
+@prim_func(target=CpuTarget())
+def tall(a: Tensor[(N, 32), "f32"], o: Tensor[(N, 32), "f32"]):
+    """2 * a, on a grid along its second axis."""
+    launch(doubled, a, o, grid=(1, a.shape[0], 1), block=(1, 32, 1))

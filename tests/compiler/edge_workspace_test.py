@@ -68,6 +68,13 @@ def test_one_tensor_may_be_passed_twice_and_one_kernel_launched_twice() -> None:
         assert torch.equal(kernel(a), 8 * a)
 
 
+@pytest.mark.parametrize("rows", [1, 2, 50])
+def test_a_workspace_has_the_extents_of_the_call(rows: int) -> None:
+    a, out = whole(rows), poisoned(rows)
+    compiled(programs.turned_host)(a, out)
+    assert torch.equal(out, a.flip(0))
+
+
 def test_nothing_is_launched_on_no_rows() -> None:
     out = poisoned(0)
     with pytest.raises(ValueError, match="'N'"):  # which starts at 1

@@ -261,6 +261,12 @@ REFUSED = {
         host("launch(dev, a, o, grid=1, block=128)", "§T.copy(a, o)"),
         ("beside launching kernels",),
     ),
+    "a launch on other CTAs than the mesh has": (
+        "@prim_func\ndef dev(a: Tensor[(N, 32), 'f32']):\n"
+        '    with Mesh((Topology("cta", N),), (N,), ("c",)) as c:\n        T.sync(c)\n'
+        "@prim_func(target=CpuTarget())\ndef k(a: Tensor[(N, 32), 'f32']):\n    §launch(dev, a, grid=7, block=32)",
+        ("written for N units of 'cta', and the launch gives 7",),
+    ),
     "launch attributes": (
         host("§launch(dev, a, o, grid=1, block=128, dynamic_smem=64)"),
         ("launch attributes cannot be compiled yet",),

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from tests.compiler import shape_programs as programs
-from tests.compiler.running import TARGET, compiled
+from tests.compiler.running import compiled, needs_cpu
 from tests.compiler.shape_cases import TORCH, agree, bits, numbers
-from tilefoundry import LaunchError
+from tilefoundry import CompilerOptions, LaunchError
 
 DTYPES = tuple(TORCH)
 PADS = {"i64": -3, "i32": 7, "bool": True}
@@ -161,7 +161,7 @@ def test_starts_at_run_time(i: int, at: int) -> None:
     agree(programs.Starts, (x, torch.tensor(i, dtype=torch.int32), places, d), expected)
 
 
-@pytest.mark.skipif(TARGET == "cuda", reason="a stopped launch ends the context of the device")
+@needs_cpu
 @pytest.mark.parametrize(("i", "at", "axis"), [(8, 10, "4 positions from 8"), (2, 11, "from 11"), (-1, 2, "from -1")])
 def test_a_window_that_leaves_stops_the_launch(i: int, at: int, axis: str) -> None:
     x, d = numbers(11, 6), numbers(9, 6)
@@ -193,3 +193,14 @@ def test_rows_chosen_at_run_time() -> None:
     rows = table[ids.long()]
     expected = torch.cat((x, rows), 1).expand(2, 4, 12), torch.cat((rows, x)), torch.cat((x[:3], rows))
     agree(programs.Chosen, (table, ids, x), expected)
+
+
+@needs_cpu
+def test_checking_mode_finds_nothing() -> None:
+    checked = CompilerOptions(checking=True)
+    x, y, d = numbers(8, 6), numbers(8, 7), numbers(9, 6)
+    found = compiled(programs.in_tiles("f32"), checked)(x, y)
+    assert torch.equal(found[0], torch.cat((x, y, x), 1)) and torch.equal(found[3], x.flip(0, 1))
+    places = torch.tensor([3, 7, 4, 2, 1])
+    found = compiled(programs.Starts, checked)(x, torch.tensor(2, dtype=torch.int32), places, d)
+    assert torch.equal(found[0], x[2:6]) and torch.equal(found[1], d[2:4])

@@ -96,6 +96,10 @@ def test_local_types():
     whole = types.make_shard_tensor_type((8,), "f32", "rmem", make_mesh((4,)), (Split(0),))
     assert types.local_type_of(whole, level="thread", topologies=levels).shape == (2,)
     dynamic = types.make_shard_tensor_type((N,), "f32", "gmem", make_mesh((4,)), (Split(0),))
+    uneven = TensorType(
+        (6,), DType.f32, ShardLayout(Layout((6,), (1,)), (Split(0),), make_mesh((4,))), StorageKind.GMEM
+    )
+    refused(ValueError, "(ceildiv(6, 4), 4)", types.local_type_of, uneven, level="thread", topologies=levels)
     refused(
         ValueError,
         "bind the axis before local projection",
@@ -264,7 +268,10 @@ def test_targets():
     refused(ValueError, "warp", validate_program_topology, (Topology("warp", 4),), target)
     refused(ValueError, "1024", validate_program_topology, (Topology("thread", 2048),), target)
     validate_program_topology((Topology("cta", 1 << 30),), target)
+    assert CudaTarget("nvidia.b200_sxm").arch == "sm_100a"
     assert CpuTarget().isa == "x86-64-v3"
+    for isa in ("x86-64-v2", "x86-64-v4", "aarch64"):
+        assert CpuTarget(isa).isa == isa
     refused(ValueError, "native", CpuTarget, "native")
 
 

@@ -105,7 +105,8 @@ def _coordinate(body: Body, coordinates: Expr) -> str:
 
 def _whole_copy(body: Body, op: tir.WholeCopy, args: Args) -> str:
     tensors = f"{body.tensor(args[0])}, {body.tensor(args[1])}"
-    return f"ops::whole_copy({tensors}, {_extents(body, args[1])}, {_share(op.everywhere)});"
+    backwards = f"Axes<{', '.join(map(str, op.backwards))}>"
+    return f"ops::whole_copy<{backwards}>({tensors}, {_extents(body, args[1])}, {_share(op.everywhere)});"
 
 
 def _whole_fill(body: Body, op: tir.WholeFill, args: Args) -> str:

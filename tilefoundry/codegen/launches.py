@@ -22,6 +22,7 @@ from tilefoundry.ir.dims import (
     dim_mod,
     dim_mul,
     dim_sub,
+    dim_vars,
     substitute_dim,
 )
 from tilefoundry.ir.shard import row_major
@@ -95,7 +96,7 @@ def host_program(module: Module, entry: tir.PrimFunction) -> HostProgram | None:
             taken.append(replace(param, name=tensors[arg].name))
         abi = EntryABI(name, tuple(taken), launch.kernel.output_count)
         extents = _extents(launch.kernel, launch.args)
-        jobs.append(Job(replace(launch.kernel, name=name), _config(launch), abi, extents))
+        jobs.append(Job(replace(launch.kernel, name=name), _config(launch, extents), abi, extents))
     abi = EntryABI(entry.name, tuple(tensors[p] for p in entry.params), entry.output_count, entry.aliases)
     return HostProgram(tuple(jobs), abi, tuple(tensors[var] for var in workspace_of(entry)))
 
@@ -138,7 +139,7 @@ def _laid_out(param: ParamABI) -> ParamABI:
     return replace(param, type=replace(param.type, layout=row_major(param.type.shape)))
 
 
-def _config(launch: KernelLaunch) -> LaunchConfig:
+def _config(launch: KernelLaunch, extents: Mapping[Expr, Dim]) -> LaunchConfig:
     span = launch.statement.span
     block = _product(launch.block, span)
     if not isinstance(block, int):
@@ -150,11 +151,13 @@ def _config(launch: KernelLaunch) -> LaunchConfig:
     grid = _product(launch.grid, span)
     for mesh in (s.mesh for s in tir.items_within(tir.unfold(launch.kernel.body)) if isinstance(s, tir.MeshScope)):
         for level in mesh.topologies:
-            wanted = {"cta": grid, "thread": block}.get(level.name)
-            if isinstance(level.size, int) and (wanted is None or not dim_equal(wanted, level.size)):
+            given = {"cta": grid, "thread": block}.get(level.name)
+            wanted = substitute_dim(level.size, extents)
+            known = isinstance(wanted, int) or dim_vars(wanted) <= set(extents.values())
+            if known and (given is None or not dim_equal(given, wanted)):
                 raise CompileError(
-                    f"'{launch.kernel.name}' is written for {level.size} units of '{level.name}', and the launch "
-                    f"gives {wanted}",
+                    f"'{launch.kernel.name}' is written for {wanted} units of '{level.name}', and the launch "
+                    f"gives {given}",
                     span=span,
                     remedy="let the launch and the kernel's meshes agree",
                 )

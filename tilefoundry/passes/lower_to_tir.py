@@ -39,8 +39,7 @@ class LowerToTir(Pass):
             inputs, outputs, items, _ = lower_function(module, without_calls(fn), isinstance(target, CudaTarget))
             return PrimFunction(name, (*inputs, *outputs), fold(items), len(outputs))
 
-        prototype = entry.body is None and entry.variants
-        functions = lower_variants(entry, lower_one) if prototype else (lower_one(entry, entry.name),)
+        functions = lower_variants(entry, lower_one) if entry.is_prototype else (lower_one(entry, entry.name),)
         return Module(
             name=module.name,
             functions=functions,

@@ -22,7 +22,7 @@ from tilefoundry.target import Target
 from tools.bench.edge.bare import bare_module
 from tools.bench.edge.program import added
 
-BATCH = 500  # launches in flight at most: a GPU's queue holds about twice as many
+BATCH = 100  # short, so that some run undisturbed; and a GPU's queue holds ten times as many
 
 Call = Callable[..., object]
 

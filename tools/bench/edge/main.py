@@ -1,6 +1,6 @@
 """What stands between a user and a kernel, against what we promise.
 
-    ./bazelw run //tools/bench:edge -- [--target cpu|cuda] [--repeats 60]
+    ./bazelw run //tools/bench:edge -- [--target cpu|cuda] [--repeats 400]
 
 A call with given outputs against a bare TVM FFI call that launches the same kernel on the same tensors; `jit` of a
 program that the process holds; `jit` of one that the disk holds, in a new process; and the compile of the attention
@@ -50,7 +50,7 @@ def main(argv: list[str]) -> int:
     """The command; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--target", choices=("cpu", "cuda"), default="cpu")
-    parser.add_argument("--repeats", type=int, default=60, help="batches of each call")
+    parser.add_argument("--repeats", type=int, default=400, help="batches of each call")
     parser.add_argument("--disk", action="store_true", help="time one jit in this process, and print JSON")
     arguments = parser.parse_args(argv)
     if arguments.disk:

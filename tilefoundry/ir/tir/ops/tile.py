@@ -67,11 +67,13 @@ class WholeCopy(EffectOp):
 
     Attributes:
         everywhere: the instances of all CTAs divide the elements, not those of one.
+        backwards: axes along which the source is read from its last element on.
     """
 
     src: ClassVar[ParamDef] = ParamDef()
     dst: ClassVar[ParamDef] = ParamDef()
     everywhere: bool = False
+    backwards: tuple[int, ...] = ()
 
     reads: ClassVar[tuple[int, ...]] = (0,)
     writes: ClassVar[tuple[int, ...]] = (1,)

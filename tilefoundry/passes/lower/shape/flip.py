@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tilefoundry.ir import tir
 from tilefoundry.ir.core.expr import Call, Expr, Var
 from tilefoundry.ir.dims import dim_add, dim_mul, dim_sub
 from tilefoundry.ir.hir import Flip
 from tilefoundry.ir.hir.attributes import ints
 from tilefoundry.ir.hir.common import normalize_axes
-from tilefoundry.ir.types import ShapeDim
+from tilefoundry.ir.types import ShapeDim, StorageKind
 from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.registry import lowers, writes
-from tilefoundry.passes.lower.shape.join import joined, write_parts
+from tilefoundry.passes.lower.shape.join import call_hint, joined, write_parts
 from tilefoundry.passes.lower.shape.slice import whole
-from tilefoundry.passes.lower.shape.windows import flipped, part
+from tilefoundry.passes.lower.shape.windows import flipped, fresh_type, part
 from tilefoundry.passes.lower.values import Join, Ramp, Uniform, Value, Window
 
 
@@ -25,6 +26,10 @@ def lower_flip(ctx: Lowering, call: Call) -> Value:
     value = whole(ctx, x) or ctx.lower(x)
     shape = tensor_type(x).shape
     axes = _axes(call)
+    if isinstance(value, Var) and tensor_type(value).storage is StorageKind.SMEM:
+        dst = ctx.alloc(call_hint(call), fresh_type(tensor_type(call)))
+        ctx.emit(tir.WholeCopy(backwards=axes), value, dst)
+        return dst
     if isinstance(value, Var) and 0 not in shape:
         starts = [dim_sub(e, 1) if k in axes else 0 for k, e in enumerate(shape)]
         backwards = part(ctx, call, value, starts, shape, [-1 if k in axes else 1 for k in range(len(shape))])

@@ -20,10 +20,16 @@ constexpr MapSpec kMaps[] = {{{64, 64}, 3}, {{32, 128}, 3}, {{16, 32}, 2}, {{64,
                              {{40, 64}, 0}, {{1, 64}, 3},   {{8, 192}, 3}, {{300, 64}, 3}, {{8, 512}, 0}};
 constexpr int kMapCount = 10;
 
+/// Boxes of other ranks and elements.
+constexpr int kCubeBox[] = {2, 16, 32}, kLineBox[] = {512};
+
 struct Args {
-  GlobalArg<2> in;   // uint16, any extents
-  GlobalArg<2> out;  // extents of `in`: written through boxes
-  GlobalArg<1> log;  // uint16
+  GlobalArg<2> in;    // uint16, any extents
+  GlobalArg<2> out;   // extents of `in`: written through boxes
+  GlobalArg<1> log;   // uint16
+  GlobalArg<3> cube;  // f32
+  GlobalArg<1> line;  // int8
+  TensorMap cube_map, line_map;
   TensorMap in_maps[kMapCount];
   TensorMap out_maps[kMapCount];
 };
@@ -104,10 +110,50 @@ TILEFOUNDRY_DEVICE uint16_t* check_map(Args const& args, uint16_t* log) {
   return log;
 }
 
+/// Loads one box into a tile and records its bytes.
+template <class Map, class Coord, class T>
+TILEFOUNDRY_DEVICE uint16_t* record_box(Map const& map, Coord const& coord, T tile, uint16_t* log) {
+  Pipeline<kStages, ThreadSlice<0, 32>, ThreadSlice<0, 128>> pipe(cta_shared() + kStages * kTileBytes);
+  if (ThreadSlice<0, 32>::contains()) {
+    pipe.acquire();
+    ops::tile_load(map, coord, tile, pipe);
+    pipe.commit();
+  }
+  pipe.wait();
+  constexpr int count = decltype(cute::size(typename T::global_layout_type{}))::value *
+                        static_cast<int>(sizeof(typename T::value_type)) / 2;
+  auto const* const words = reinterpret_cast<uint16_t const*>(tile.data());
+  for (int i = program_id<TopologyScope::thread>(); i < count; i += kThreads) log[i] = words[i];
+  pipe.release();
+  pipe.drain();
+  return log + count;
+}
+
+template <bool Vector>
+TILEFOUNDRY_DEVICE void check_ranks(Args const& args, uint16_t* log) {
+  using Cube = Layout<Shape<_2, _16, _32>, Stride<Int<512>, _32, _1>>;
+  auto const cube = make_tile_map<Shape<_2, _16, _32>, Swizzle<3, 4, 3>>(
+      global_tensor<float, Vector>(args.cube,
+                                   make_shape(args.cube.shape[0], args.cube.shape[1], args.cube.shape[2])),
+      args.cube_map);
+  auto const cubes = shared_tensor<float, Swizzle<3, 4, 3>>(cta_shared(), Cube{}, Cube{});
+  log = record_box(cube, make_coord(0, 0, 0), cubes, log);
+  log = record_box(cube, make_coord(2, 8, 32), cubes, log);
+  log = record_box(cube, make_coord(-1, -3, 4), cubes, log);
+  using Line = Layout<Shape<Int<512>>, Stride<_1>>;
+  auto const line = make_tile_map<Shape<Int<512>>>(
+      global_tensor<int8_t, Vector>(args.line, make_shape(args.line.shape[0])), args.line_map);
+  auto const lines = shared_tensor<int8_t>(cta_shared(), Line{}, Line{});
+  log = record_box(line, make_coord(0), lines, log);
+  log = record_box(line, make_coord(1008), lines, log);
+  log = record_box(line, make_coord(1009), lines, log);
+}
+
 template <bool Vector, int... Index>
 TILEFOUNDRY_DEVICE void body(Args const& args, cute::seq<Index...>) {
   auto* log = static_cast<uint16_t*>(args.log.data);
   ((log = check_map<Vector, Index>(args, log)), ...);
+  check_ranks<Vector>(args, log);
 }
 
 }  // namespace bulkcheck

@@ -19,13 +19,20 @@ struct Argument1 {
   int64_t shape[1];
   int64_t stride[1];
 };
+struct Argument3 {
+  void* data;
+  int64_t shape[3];
+  int64_t stride[3];
+};
 struct Args {
   Argument2 in, out;
   Argument1 log;
-  alignas(128) unsigned char maps[20][128];
+  Argument3 cube;
+  Argument1 line;
+  alignas(128) unsigned char maps[22][128];
 };
 
-constexpr int64_t kLog = 700000;
+constexpr int64_t kLog = 710000;
 constexpr uint16_t kPoison = 0xabcd;
 
 using Bytes = std::vector<unsigned char>;
@@ -62,12 +69,21 @@ int differences(int64_t rows, int64_t columns, bool vector) {
   auto const matrix = [&](void* data) {
     return Argument2{static_cast<char*>(data) + shift, {rows, columns}, {pitch, 1}};
   };
-  Args const on_cpu{matrix(in.data()), matrix(out[0].data()), {log[0].data(), {kLog}, {1}}, {}};
+  // Other views of a part of the same memory.
+  Bytes other = filled(4096, true);
+  auto const cube = [&](void* data) {
+    return Argument3{static_cast<char*>(data) + 2 * shift, {3, 11, 37}, {11 * 40, 40, 1}};
+  };
+  auto const line = [&](void* data) { return Argument1{static_cast<char*>(data) + shift, {1300}, {1}}; };
+  Args const on_cpu{matrix(in.data()),  matrix(out[0].data()), {log[0].data(), {kLog}, {1}},
+                    cube(other.data()), line(other.data()),    {}};
   bulk_on_cpu(&on_cpu, vector);
-  DeviceCopy device_in(in), device_out(out[1]), device_log(log[1]);
+  DeviceCopy device_in(in), device_other(other), device_out(out[1]), device_log(log[1]);
   Args const on_gpu{matrix(device_in.address(in.data())),
                     matrix(device_out.address(out[1].data())),
                     {device_log.address(log[1].data()), {kLog}, {1}},
+                    cube(device_other.address(other.data())),
+                    line(device_other.address(other.data())),
                     {}};
   require(bulk_on_gpu(&on_gpu, vector), "bulk_on_gpu");
   device_out.fetch();

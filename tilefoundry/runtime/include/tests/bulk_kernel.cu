@@ -31,7 +31,11 @@ extern "C" int bulk_on_gpu(void const* args, bool vector) {
       cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &encode, 12000, cudaEnableDefault, &found);
   if (error != cudaSuccess) return error;
   auto const function = reinterpret_cast<decltype(&::cuTensorMapEncodeTiled)>(encode);
-  if (vector && !(make_maps(function, a.in, a.in_maps) && make_maps(function, a.out, a.out_maps))) {
+  if (vector && !(make_maps(function, a.in, a.in_maps) && make_maps(function, a.out, a.out_maps) &&
+                  host::make_tensor_map(function, a.cube_map, a.cube.data, 3, a.cube.shape, a.cube.stride, 4,
+                                        3, bulk_box(3, kCubeBox, 4, 3, 1)) &&
+                  host::make_tensor_map(function, a.line_map, a.line.data, 1, a.line.shape, a.line.stride, 1,
+                                        0, bulk_box(1, kLineBox, 1, 0, 1)))) {
     return cudaErrorInvalidValue;
   }
   auto const kernel = vector ? run<true> : run<false>;

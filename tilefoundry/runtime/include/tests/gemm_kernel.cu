@@ -1,4 +1,8 @@
 // The kernel of gemm_body.h for CUDA, and a host function that makes its tensor maps and launches it.
+#ifndef TILEFOUNDRY_TARGET_CUDA  // the cubin whose instructions a test inspects
+#define TILEFOUNDRY_TARGET_CUDA 1
+#endif
+
 #include <tilefoundry/runtime/host/cuda/tensor_map.h>
 
 #include "gemm_body.h"

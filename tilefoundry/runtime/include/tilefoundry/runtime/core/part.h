@@ -63,16 +63,25 @@ TILEFOUNDRY_DEVICE auto all_of(Tensor const& tensor, Extents const& extents, cut
   return tilefoundry::make_window<Axes<A...>>(tensor, cute::make_coord((A - A)...), extents);
 }
 
-/// Elements at a coordinate, which counts for nothing along axes where a shared source has one element.
-template <int N, class Src, class In, class At, int... A>
-TILEFOUNDRY_DEVICE auto load_repeating(In const& in, At const& at, cute::seq<A...>) {
+/// Where a source is read for an element of the destination: backwards along some axes, and always at the
+/// same place along those where a shared source has one element.
+template <class Src, int Axis, int... Backwards>
+TILEFOUNDRY_DEVICE int64_t source_index(int64_t at, int64_t extent, Axes<Backwards...>) {
   if constexpr (is_shard_tensor<Src>::value) {
-    using Logical = typename Src::global_layout_type;
-    int64_t const there[] = {(decltype(cute::size<A>(Logical{}))::value == 1 ? 0 : at[A])...};
-    return in.template load<N>(there);
-  } else {
-    return in.template load<N>(at);
+    if constexpr (decltype(cute::size<Axis>(typename Src::global_layout_type{}))::value == 1) return 0;
   }
+  return ((Axis == Backwards) || ... || false) ? extent - 1 - at : at;
+}
+
+template <int N, class Src, class Backwards, class In, class At, int... A>
+TILEFOUNDRY_DEVICE auto load_source(In const& in, At const& at, cute::seq<A...>) {
+  int64_t const there[] = {source_index<Src, A>(at[A], in.template extent<A>(), Backwards{})...};
+  return in.template load<N>(there);
+}
+
+template <int Axis, int... Backwards>
+TILEFOUNDRY_HOST_DEVICE constexpr bool is_backwards(Axes<Backwards...>) {
+  return ((Axis == Backwards) || ... || false);
 }
 
 }  // namespace detail
@@ -125,18 +134,25 @@ namespace ops {
 
 /// All elements of a shared tile or a global tensor to another of the same extents, by the instances that
 /// share it. Along an axis of extent 1 of a shared source its elements repeat.
-template <class Src, class Dst, class Extents>
+/// @tparam Backwards axes along which the source is read from its last element on
+template <class Backwards, class Src, class Dst, class Extents>
 TILEFOUNDRY_DEVICE void whole_copy(Src const& src, Dst const& dst, Extents const& extents, Share share) {
-  TILEFOUNDRY_OP("whole_copy");
-  auto const axes = cute::make_seq<decltype(cute::rank(extents))::value>{};
+  constexpr int rank = decltype(cute::rank(extents))::value;
+  auto const axes = cute::make_seq<rank>{};
   auto const in = detail::all_of(src, extents, axes);
   auto const out = detail::all_of(dst, extents, axes);
-  detail::for_each_wide_pack(
-      out, share,
-      [&](auto n, auto const& at) {
-        out.store(at, detail::load_repeating<decltype(n)::value, Src>(in, at, axes));
-      },
-      in);
+  if constexpr (detail::is_backwards<rank - 1>(Backwards{})) {
+    detail::for_each_pack_of<1>(
+        out, share,
+        [&](auto const& at) { out.store(at, detail::load_source<1, Src, Backwards>(in, at, axes)); }, axes);
+  } else {
+    detail::for_each_wide_pack(
+        out, share,
+        [&](auto n, auto const& at) {
+          out.store(at, detail::load_source<decltype(n)::value, Src, Backwards>(in, at, axes));
+        },
+        in);
+  }
 }
 
 /// A scalar to all elements of a shared tile or a global tensor, by the instances that share it.

@@ -89,6 +89,9 @@ struct TileAccess {
     return p;
   }
 
+  /// Whether every element of the box exists: then none is asked for, and all accesses are in flight at once.
+  TILEFOUNDRY_DEVICE bool whole() const { return whole(cute::make_seq<rank>{}); }
+
   /// How many of `n` elements from the place's column on exist.
   TILEFOUNDRY_DEVICE int valid(Place const& p, int n) const {
     int64_t const extent = static_cast<int64_t>(cute::size<inner>(tensor.layout()));
@@ -102,6 +105,12 @@ struct TileAccess {
   }
 
  private:
+  template <int... B>
+  TILEFOUNDRY_DEVICE bool whole(cute::seq<B...>) const {
+    return ((start[B] >= 0 && start[B] + box<B> <= static_cast<int64_t>(cute::size<B>(tensor.layout()))) &&
+            ...);
+  }
+
   struct Plan {
     int axis[rank + 1] = {};
     bool valid = true;

@@ -124,14 +124,14 @@ TILEFOUNDRY_DEVICE void for_each_group(Access const& access, Coords const& coord
   }
 }
 
-template <int N, class Access, class Dst>
+template <int N, bool Whole, class Access, class Dst>
 TILEFOUNDRY_DEVICE void load_fragment_groups(Access const& access, Dst& dst) {
   using T = typename Dst::value_type;
   auto const out = elements(dst);
   for_each_group<N, Access, FragmentOf<Dst>>(
       access, dst.shard_layout.mesh.local_index(),
       [&](auto const& place, int i) {
-        int const valid = access.valid(place, N);
+        int const valid = Whole ? N : access.valid(place, N);
         if (N > 1 && valid == N) {
           Pack<T, N> const pack = load_pack<N>(access.base() + place.offset);
           TILEFOUNDRY_UNROLL
@@ -158,11 +158,15 @@ TILEFOUNDRY_DEVICE void load_fragment(TileMap<Box, Tensor, Movement> const& map,
   constexpr int n = fragment_pack<Access, FragmentOf<Dst>>();
   if constexpr (n > 1) {
     if (access.start[Access::inner] % n == 0) {
-      load_fragment_groups<n>(access, dst);
+      if (access.whole()) {
+        load_fragment_groups<n, true>(access, dst);
+      } else {
+        load_fragment_groups<n, false>(access, dst);
+      }
       return;
     }
   }
-  load_fragment_groups<1>(access, dst);
+  load_fragment_groups<1, false>(access, dst);
 }
 
 /// Whether the instance writes for its replicas along the thread-level Broadcast axes.
@@ -174,14 +178,14 @@ TILEFOUNDRY_DEVICE bool leads_replicas(Coords const& coords, cute::seq<M...>) {
           ... && true);
 }
 
-template <int N, class Access, class Src>
+template <int N, bool Whole, class Access, class Src>
 TILEFOUNDRY_DEVICE void store_fragment_groups(Access const& access, Src const& src) {
   using T = typename Src::value_type;
   auto const in = elements(src);
   for_each_group<N, Access, FragmentOf<Src>>(
       access, src.shard_layout.mesh.local_index(),
       [&](auto const& place, int i) {
-        int const valid = access.valid(place, N);
+        int const valid = Whole ? N : access.valid(place, N);
         if (N > 1 && valid == N) {
           Pack<T, N> pack;
           TILEFOUNDRY_UNROLL
@@ -211,11 +215,15 @@ TILEFOUNDRY_DEVICE void store_fragment(TileMap<Box, Tensor, Movement> const& map
   constexpr int n = fragment_pack<Access, FragmentOf<Src>>();
   if constexpr (n > 1) {
     if (access.start[Access::inner] % n == 0) {
-      store_fragment_groups<n>(access, src);
+      if (access.whole()) {
+        store_fragment_groups<n, true>(access, src);
+      } else {
+        store_fragment_groups<n, false>(access, src);
+      }
       return;
     }
   }
-  store_fragment_groups<1>(access, src);
+  store_fragment_groups<1, false>(access, src);
 }
 
 }  // namespace detail

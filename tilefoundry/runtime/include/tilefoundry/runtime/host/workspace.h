@@ -7,7 +7,9 @@
 
 #include <tvm/ffi/c_api.h>
 #include <tvm/ffi/extra/c_env_api.h>
+#include <tvm/ffi/function.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 
