@@ -38,7 +38,7 @@ class Call {
     tensors_.push_back(std::make_unique<GlobalTensor>(name, data, item, rank, shape, strides, role));
   }
 
-  /// The arguments since the last call of this are all that one launch is given.Outputs and workspaces are
+  /// The arguments since the last call of this are all that one launch is given. Outputs and workspaces are
   /// filled with ones, NaN in every float format: what a kernel reads of them before it has written there
   /// cannot pass for a result.
   void begin() {
