@@ -106,3 +106,15 @@ def test_every_kind_has_a_functor() -> None:
         assert f"_OP({tag}, " in functors or f"struct {tag} {{" in functors, tag
     for tag in REDUCE.values():
         assert f"TILEFOUNDRY_REDUCER({tag}, " in reducers, tag
+
+
+def test_values_at_the_edges() -> None:
+    inf, nan = float("inf"), float("nan")
+    x = torch.tensor([[448, 464, 465, -1000, 1e5, inf, -inf, nan], [-0.0, 0.0, -1, 2, 3e38, 1e-40, 61439, 61440]])
+    x = x.repeat(2, 1)
+    for found, expected in zip(compiled(programs.Edges)(x), tilefoundry.evaluate(programs.Edges, x), strict=True):
+        assert found.dtype == expected.dtype
+        torch.testing.assert_close(found.float(), expected.float(), rtol=1e-6, atol=0, equal_nan=True)
+        assert torch.equal(
+            found.float().signbit() | found.float().isnan(), expected.float().signbit() | expected.float().isnan()
+        )

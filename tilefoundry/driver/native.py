@@ -15,6 +15,7 @@ from tilefoundry.codegen.host import cubin_name, emit_entries, emit_images
 from tilefoundry.codegen.unit import KernelUnit, LinkableModule
 from tilefoundry.diagnostics import CompileError
 from tilefoundry.driver import flags
+from tilefoundry.driver.addresses import fixed_addresses
 from tilefoundry.driver.dump import CompileDump, current_dump
 from tilefoundry.driver.options import CompilerOptions
 from tilefoundry.driver.toolchain import HostToolchain, find_cuda, find_host
@@ -175,15 +176,16 @@ class _Outcome:
 
 def _run(step: _Step, work: Path) -> _Outcome:
     started = time.perf_counter()
-    result = subprocess.run(
-        step.command,
-        cwd=work,
-        env=dict(step.environment),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    with fixed_addresses():
+        result = subprocess.run(
+            step.command,
+            cwd=work,
+            env=dict(step.environment),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     return _Outcome(result.returncode, result.stdout + result.stderr, time.perf_counter() - started)
 
 

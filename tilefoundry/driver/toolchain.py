@@ -18,6 +18,10 @@ from tvm_ffi import libinfo
 
 from tilefoundry.diagnostics import CompileError
 
+# cicc orders some of its choices by address, so its allocator must not give memory back by the clock: with this, and
+# with `fixed_addresses`, the same source gives the same kernel.
+_MALLOC = "dirty_decay_ms:-1,muzzy_decay_ms:-1"
+
 # not resolved: in runfiles, only what a build declares is beside this file
 PACKAGE = Path(__file__).absolute().parents[1]
 RUNTIME_INCLUDE = PACKAGE / "runtime" / "include"
@@ -59,6 +63,7 @@ class CudaToolkit:
             "CICC_PATH": f"{self.root}/nvvm/bin",
             "NVVMIR_LIBRARY_DIR": f"{self.root}/nvvm/libdevice",
             "LC_ALL": "C",
+            "MALLOC_CONF": _MALLOC,
             "PWD": "/proc/self/cwd",
         }
 

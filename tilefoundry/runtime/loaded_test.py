@@ -76,6 +76,16 @@ def test_statement_39_a_child_attached_twice_is_read_once_for_each() -> None:
     assert loaded.second.constants["w"] is tensors["second.w"]
 
 
+def test_what_is_no_resource_is_refused_by_name(tmp_path: Path) -> None:
+    for given in ({"w": torch.ones(4)}, 3):
+        for use in (Model.load, lambda raw: Model.prepare(raw, tmp_path / "out")):
+            with pytest.raises(
+                TypeError, match=rf"expected a resource .* got {type(given).__name__}\s+help: .*DictResource"
+            ):
+                use(given)
+    assert not (tmp_path / "out").exists()
+
+
 def test_statement_39_all_missing_weights_are_named() -> None:
     with pytest.raises(KeyError, match="missing declared weight") as caught:
         Model.load(DictResource({"first.w": torch.zeros(4, 4)}))

@@ -13,7 +13,7 @@ from tilefoundry.diagnostics import MissingNameError, TileFoundryError, WrongTyp
 from tilefoundry.ir.core.execution import executor
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
-from tilefoundry.ir.core.weights import WeightSource, join_path, misfit
+from tilefoundry.ir.core.weights import WeightSource, join_path, misfit, require_source
 from tilefoundry.ir.types import TensorType
 from tilefoundry.runtime.prepare_directory import published_directory
 from tilefoundry.runtime.prepare_writer import Layout, plan_shards, write_checkpoint
@@ -40,6 +40,7 @@ def prepare(
     max_shard_bytes: int | None,
 ) -> None:
     """Writes the declared weights of a tree as a safetensors checkpoint; see `Module.prepare`."""
+    require_source(f"raw weights of '{module.name}'", raw)
     weights = list(_weights(module, raw, ""))
     layouts = [Layout.of(w.path, w.type) for w in weights]
     shards = plan_shards(layouts, max_shard_bytes)

@@ -132,6 +132,12 @@ def test_a_library_of_several_entries(tmp_path: Path) -> None:
         judge_rows(tmp_path / "rows_bad.so", CPU)
 
 
+def test_single_ops_are_timed_on_a_gpu_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--bundle", str(tmp_path), "--device", "cpu", "ops_bench"])
+    assert "it has no dry run" in capsys.readouterr().err
+
+
 def test_a_bundle_without_libraries_says_so(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="holds no library named attention_d<dim>_<dtype>"):
         main(["--bundle", str(tmp_path), "--device", "cpu", "bench"])

@@ -3,6 +3,7 @@
 correctness   every library against f64
 keys          the keys of the libraries, computed by this machine's Python
 bench         their times beside torch's cuDNN and flash attention
+ops_bench     single ops of the runtime beside copy bandwidth and the rate of cuBLAS
 tests         the GPU test programs
 compiled      the compiler's tests: programs compiled on this machine and compared with the evaluator
 """
@@ -18,6 +19,8 @@ from pathlib import Path
 
 import torch
 
+from tools.bench.device_ops.bench import DeviceOps, Rate
+from tools.bench.device_ops.bench import measure as measure_ops
 from tools.device_bundle.bench import Timing, measure, sizes_for
 from tools.device_bundle.compiled import Outcome, run_compiled
 from tools.device_bundle.correctness import LENGTHS, Verdict, judge
@@ -25,7 +28,7 @@ from tools.device_bundle.kernels import AttentionLibrary, attention_libraries
 from tools.device_bundle.keys import Keys, judge_keys
 from tools.device_bundle.rows import judge_rows
 
-PARTS = ("correctness", "keys", "bench", "tests", "compiled")
+PARTS = ("correctness", "keys", "bench", "ops_bench", "tests", "compiled")
 _DRY_LENGTHS = (1, 65)
 _TEST_SECONDS = 300
 
@@ -39,6 +42,8 @@ def main(argv: Sequence[str]) -> int:
     options = parser.parse_args(argv)
     if options.device == "cuda" and not torch.cuda.is_available():
         parser.error("torch sees no GPU; --device cpu runs a bundle of CPU libraries")
+    if options.device == "cpu" and options.part == "ops_bench":
+        parser.error("ops_bench times kernels of a GPU; it has no dry run")
     device = torch.device(options.device)
     _print_machine(device)
 
@@ -68,6 +73,10 @@ def main(argv: Sequence[str]) -> int:
             timings = [t for library in libraries for t in measure(library, device, sizes_for(library, device))]
             head = ("library", "B×H×S×D", "ours µs", "TFLOP/s", "cuDNN µs", "cuDNN/ours", "flash µs", "flash/ours")
             tables.append(_table(head, map(_timing_row, timings)))
+    if "ops_bench" in wanted and device.type == "cuda":
+        rates = measure_ops(DeviceOps(options.bundle / "kernels/device_ops.so"), device)
+        tables.append(_table(("op", "reached", "ceiling", "", "part", "result"), map(_rate_row, rates)))
+        passed &= all(rate.passed for rate in rates)
     print("\n" + "\n\n".join(tables) + f"\n\n{'PASS' if passed else 'FAIL'}")
     return 0 if passed else 1
 
@@ -125,6 +134,11 @@ def _timing_row(timing: Timing) -> tuple[str, ...]:
     size = "×".join(map(str, timing.size))
     rate = f"{timing.flops / timing.ours / 1e12:.2f}"
     return timing.library, size, f"{timing.ours * 1e6:.1f}", rate, *peer("cuDNN"), *peer("flash")
+
+
+def _rate_row(rate: Rate) -> tuple[str, ...]:
+    result = "PASS" if rate.passed else f"FAIL {rate.fault}".rstrip()
+    return rate.op, f"{rate.reached:.2f}", f"{rate.ceiling:.2f}", rate.unit, f"{rate.ratio:.3f}", result
 
 
 def _table(head: tuple[str, ...], rows: object) -> str:

@@ -151,6 +151,13 @@ def test_cast(source: DType, target: DType) -> None:
         assert_same(value.float(), x.to(torch_dtype(target)).float())
 
 
+def test_fp8e4m3_saturates_and_fp8e5m2_has_infinities() -> None:
+    inf, nan = float("inf"), float("nan")
+    x = torch.tensor([448.0, 464.0, 465.0, -1000.0, 1e5, inf, -inf, nan])
+    assert_same(apply("cast", x, dtype="fp8e4m3").float(), torch.tensor([448, 448, 448, -448, 448, 448, -448, nan]))
+    assert_same(apply("cast", x, dtype="fp8e5m2").float(), torch.tensor([448, 448, 448, -1024, inf, inf, -inf, nan]))
+
+
 def test_cast_to_a_type_without_torch_dtype() -> None:
     with pytest.raises(EvalError, match="f4e2m1"):
         apply("cast", torch.zeros(2), dtype="f4e2m1")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tilefoundry.ir.types import ShapeDim
 
 
+@runtime_checkable
 class WeightSource(Protocol):
     """What reading weights takes: any object with these methods (see `tilefoundry.runtime.RuntimeResource`)."""
 
@@ -31,6 +32,19 @@ class WeightSource(Protocol):
     def subtree(self, seg: str) -> WeightSource:
         """The view of one more path segment."""
         ...
+
+
+def require_source(name: str, resource: object) -> None:
+    """Refuses what weights cannot be read from, such as a plain dict.
+
+    Raises:
+        WrongTypeError: it lacks a method of a `WeightSource`.
+    """
+    if not isinstance(resource, WeightSource):
+        raise WrongTypeError(
+            f"{name}: expected a resource with load, load_group and subtree, got {type(resource).__name__}",
+            remedy="give tilefoundry.runtime.DictResource(a dict of tensors) or SafetensorsResource(a folder)",
+        )
 
 
 @runtime_checkable
@@ -55,6 +69,7 @@ class WeightReader:
         Args:
             path: the dotted path of the node in the tree that is read; empty for its root.
         """
+        require_source(f"weights of '{path or module.name}'", resource)
         found: dict[str, object] = {}
         bindings: dict[str, int] = {}
         for name, declared in module.weights.items():

@@ -35,12 +35,7 @@ def test_what_the_process_and_the_disk_hold_is_found_at_once(
 def test_a_compile_is_told_step_by_step() -> None:
     found = compile_attention(CpuTarget())
     names = [what for what, _ in found.steps]
-    assert names == [
-        "host entry 'attention'",
-        "kernel 'attention' for x86-64-v3",
-        "library 'attention.so'",
-        "all passes",
-    ]
+    assert [name.split()[0] for name in names] == ["host", "kernel", "library", "all"]
     assert all(0 < seconds < found.seconds for _, seconds in found.steps)
     assert found.processor > 0.5, "the time of the compilers is told"
     assert shares(found).count(" %") == len(names)

@@ -34,20 +34,22 @@ struct Format {
     return sign * std::ldexp((1 << mantissa_bits) + mantissa, exponent - bias() - mantissa_bits);
   }
 
-  /// Round to nearest, ties to even, as if the exponent had no upper end, then overflow.
+  /// Round to nearest, ties to even, as if the exponent had no upper end, then overflow: to infinity, or, without
+  /// one, to the largest value.
   double rounded(double x) const {
-    if (std::isnan(x) || std::isinf(x) || x == 0) {
-      return std::isinf(x) && !infinities ? std::nan("") : x;
-    }
+    if (std::isnan(x) || x == 0 || (infinities && std::isinf(x))) return x;
+    double const largest = value(largest_bits());
+    if (std::isinf(x)) return std::copysign(largest, x);
     int exponent = std::max(std::ilogb(x), 1 - bias());
     double const unit = std::ldexp(1., exponent - mantissa_bits);
     double const result = std::nearbyint(x / unit) * unit;
-    int const top = (1 << exponent_bits) - 1;
-    uint32_t const largest =
-        infinities ? (static_cast<uint32_t>(top) << mantissa_bits) - 1u
-                   : (static_cast<uint32_t>(top) << mantissa_bits | ((1u << mantissa_bits) - 2u));
-    if (std::fabs(result) > value(largest)) return infinities ? std::copysign(HUGE_VAL, x) : std::nan("");
+    if (std::fabs(result) > largest) return std::copysign(infinities ? HUGE_VAL : largest, x);
     return result;
+  }
+
+  uint32_t largest_bits() const {
+    uint32_t const top = (1u << exponent_bits) - 1u;
+    return infinities ? (top << mantissa_bits) - 1u : (top << mantissa_bits | ((1u << mantissa_bits) - 2u));
   }
 };
 

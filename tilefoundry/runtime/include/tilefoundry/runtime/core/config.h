@@ -50,15 +50,13 @@
 #endif
 
 // Loops over register fragments are unrolled on a GPU: registers have no run-time index. Loops over memory
-// are unrolled by 4 to 16, for loads in flight.
+// are unrolled by 4 or 16, for loads in flight.
 #if defined(__CUDA_ARCH__)
 #define TILEFOUNDRY_UNROLL _Pragma("unroll")
 #define TILEFOUNDRY_UNROLL_4 _Pragma("unroll 4")
-#define TILEFOUNDRY_UNROLL_8 _Pragma("unroll 8")
 #define TILEFOUNDRY_UNROLL_16 _Pragma("unroll 16")
 #else
 #define TILEFOUNDRY_UNROLL
 #define TILEFOUNDRY_UNROLL_4
-#define TILEFOUNDRY_UNROLL_8
 #define TILEFOUNDRY_UNROLL_16
 #endif

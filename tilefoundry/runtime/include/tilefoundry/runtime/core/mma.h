@@ -62,9 +62,6 @@ TILEFOUNDRY_DEVICE void mma_fma(A const& a, B const& b, C& c) {
   auto const b_base = b.data();
 
   Sums sums(c);
-  // By how much is said: left to choose, cicc 13.0 reduces the addresses of this loop in one of two ways,
-  // and the same source gives one of two kernels.
-  TILEFOUNDRY_UNROLL_8
   for (int k = 0; k < depth; ++k) {
     Acc x[Rows::count], y[Columns::count];
     TILEFOUNDRY_UNROLL

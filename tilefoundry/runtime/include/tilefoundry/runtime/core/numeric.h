@@ -75,7 +75,8 @@ TILEFOUNDRY_HOST_DEVICE cute::half_t float_to_half(float x) {
 #endif
 }
 
-/// f32 to fp8 as torch does: out of range becomes NaN (e4m3) or infinity (e5m2), where CUTLASS saturates.
+/// f32 to fp8 as torch does: e4m3, which has no infinity, saturates, also from one; e5m2 goes to infinity, where
+/// CUTLASS saturates. NaN stays NaN.
 template <class T>
 TILEFOUNDRY_HOST_DEVICE T float_to_fp8(float x) {
   constexpr bool e4m3 = std::is_same<T, cute::float_e4m3_t>::value;
@@ -84,7 +85,7 @@ TILEFOUNDRY_HOST_DEVICE T float_to_fp8(float x) {
   uint8_t const sign = static_cast<uint8_t>(bits >> 24 & 0x80u);
   if (x != x) return T::bitcast(static_cast<uint8_t>(sign | 0x7fu));
   if constexpr (e4m3) {
-    if (magnitude > 464.f) return T::bitcast(static_cast<uint8_t>(sign | 0x7fu));
+    if (magnitude >= 448.f) return T::bitcast(static_cast<uint8_t>(sign | 0x7eu));
   } else {
     if (magnitude >= 61440.f) return T::bitcast(static_cast<uint8_t>(sign | 0x7cu));
   }

@@ -1,0 +1,165 @@
+// One op of the runtime each, over tensors well beyond L2: what the headers reach beside the machine's own
+// ceilings. Bodies of kernels of 256 threads, as the compiler would write them.
+#include <tilefoundry/runtime.h>
+
+namespace tilefoundry {
+inline namespace TILEFOUNDRY_UNIT {
+template <>
+TILEFOUNDRY_HOST_DEVICE constexpr auto program_shape<TopologyScope::thread>() noexcept {
+  return cute::Shape<cute::Int<256>>{};
+}
+namespace device_ops {
+using namespace cute;
+using shard::B;
+using shard::S;
+
+constexpr int kThreads = 256;
+constexpr auto kThread = TopologyScope::thread;
+using Linear = Mesh<Layout<Shape<Int<kThreads>>, Stride<_1>>, kThread>;
+
+TILEFOUNDRY_DEVICE int64_t cta() { return program_id<TopologyScope::cta>(); }
+
+/// What a CTA takes of a vector: 32 elements of each instance, in groups of neighbours that are 16 bytes of
+/// the wider type.
+constexpr int kVector = 32 * kThreads;
+using Vector = Layout<Shape<Int<kVector>>, Stride<_1>>;
+template <int Group>
+using InGroups =
+    ShardLayout<Layout<Shape<Int<32 / Group>, Int<kThreads>, Int<Group>>, Stride<Int<Group>, _0, _1>>,
+                cute::tuple<S<1>>, Linear>;
+
+template <class T>
+TILEFOUNDRY_DEVICE auto vector_map(GlobalArg<1> const& arg) {
+  return make_tile_map<Shape<Int<kVector>>>(global_tensor<T, true>(arg, make_shape(arg.shape[0])));
+}
+
+struct Vectors {
+  GlobalArg<1> a, b, out;
+};
+
+/// out = op(a, b).
+template <class In, class Out, bool Binary, class F>
+TILEFOUNDRY_DEVICE void map_vectors(Vectors const& args, F const& f) {
+  auto const at = make_coord(cta() * kVector);
+  using Groups = InGroups<16 / (sizeof(In) > sizeof(Out) ? sizeof(In) : sizeof(Out))>;
+  auto a = register_tensor<In>(Vector{}, Groups{});
+  auto b = register_tensor<In>(Vector{}, Groups{});
+  auto out = register_tensor<Out>(Vector{}, Groups{});
+  ops::tile_load(vector_map<In>(args.a), at, a);
+  if constexpr (Binary) ops::tile_load(vector_map<In>(args.b), at, b);
+  f(a, b, out);
+  ops::tile_store(vector_map<Out>(args.out), at, out);
+}
+
+struct Rows {
+  GlobalArg<2> in;   // (rows, 8192)
+  GlobalArg<1> out;  // rows
+};
+
+/// out[i] = sum of row i in f32: one CTA each.
+template <class T>
+TILEFOUNDRY_DEVICE void sum_rows(Rows const& args) {
+  using One = ShardLayout<Layout<Shape<_1>, Stride<_0>>, cute::tuple<B>, Linear>;
+  auto const in = make_tile_map<Shape<_1, Int<8192>>>(
+      global_tensor<T, true>(args.in, make_shape(args.in.shape[0], args.in.shape[1])));
+  auto const out =
+      make_tile_map<Shape<_1>>(global_tensor<float, true>(args.out, make_shape(args.out.shape[0])));
+  using Row = Layout<Shape<Int<8192>>, Stride<_1>>;
+  using InEights =
+      ShardLayout<Layout<Shape<_4, Int<kThreads>, _8>, Stride<_8, _0, _1>>, cute::tuple<S<1>>, Linear>;
+  auto x = register_tensor<T>(Row{}, InEights{});
+  auto y = register_tensor<float>(Layout<Shape<_1>, Stride<_1>>{}, One{});
+  using Workspace = Layout<Shape<Int<kThreads / 32>>, Stride<_1>>;
+  auto ws = shared_tensor<float>(cta_shared(), Workspace{}, Workspace{});
+  ops::tile_load(in, make_coord(cta(), 0), x);
+  ops::reduce<op::sum, Axes<0>>(x, y, ws);
+  ops::tile_store(out, make_coord(cta()), y);
+}
+
+struct Matrices {
+  GlobalArg<2> in, out;  // bf16, the same extents
+  TensorMap in_map, out_map;
+};
+constexpr int kCopyBox[] = {32, 256};
+constexpr int kCopyStages = 6;  // of two CTAs on a processor
+constexpr int kCopyBytes = 32 * 256 * 2;
+
+/// out = in by bulk copies alone: one warp fills a ring of tiles, another stores them.
+TILEFOUNDRY_DEVICE void copy_in_bulk(Matrices const& args) {
+  using Producer = ThreadSlice<0, 32>;
+  using Consumer = ThreadSlice<32, 32>;
+  using Box = Shape<_32, Int<256>>;
+  using Tile = Layout<Box, Stride<Int<256>, _1>>;
+  constexpr int behind = 2;  // stores that may still read their tiles
+  auto const shape = make_shape(args.in.shape[0], args.in.shape[1]);
+  auto const in = make_tile_map<Box>(global_tensor<bfloat16_t, true>(args.in, shape), args.in_map);
+  auto const out = make_tile_map<Box>(global_tensor<bfloat16_t, true>(args.out, shape), args.out_map);
+  int64_t const columns = (args.in.shape[1] + 255) / 256, tiles = (args.in.shape[0] + 31) / 32 * columns;
+  auto const tile_at = [](int stage) {
+    return shared_tensor<bfloat16_t>(cta_shared() + stage * kCopyBytes, Tile{}, Tile{});
+  };
+  Pipeline<kCopyStages, Producer, Consumer> pipe(cta_shared() + kCopyStages * kCopyBytes);
+  int64_t const step = program_dim<TopologyScope::cta>();
+  if (Producer::contains()) {
+    for (int64_t t = cta(); t < tiles; t += step) {
+      pipe.acquire();
+      ops::tile_load(in, make_coord(t / columns * 32, t % columns * 256), tile_at(pipe.loading()), pipe);
+      pipe.commit();
+    }
+  } else if (Consumer::contains()) {
+    int started = 0;
+    for (int64_t t = cta(); t < tiles; t += step) {
+      pipe.wait();
+      ops::tile_store_issue<Consumer>(out, make_coord(t / columns * 32, t % columns * 256),
+                                      tile_at(pipe.reading()));
+      ops::tile_store_wait<behind>();
+      if (started++ >= behind) pipe.release();
+    }
+    ops::tile_store_wait();
+    for (int i = 0; i < behind && i < started; ++i) pipe.release();
+  }
+  pipe.drain();
+}
+constexpr int kCopyShared = kCopyStages * kCopyBytes + 16 * kCopyStages;
+
+struct Products {
+  GlobalArg<2> out;  // f32 (128 * CTAs, 256)
+  int64_t steps;
+};
+constexpr int kProductShared = 128 * 64 * 2 + 256 * 64 * 2;
+
+/// The bare loop of products: 128 x 256 x 64 by two warpgroups, `steps` times from the same tiles.
+TILEFOUNDRY_DEVICE void multiply(Products const& args) {
+  using Warpgroups = Mesh<Layout<Shape<_2, _4, _8, _4>, Stride<Int<128>, _32, _4, _1>>, kThread>;
+  using Accumulator =
+      ShardLayout<Layout<Shape<_2, _4, _2, _8, _32, _4, _2>, Stride<_0, _0, _2, _0, _4, _0, _1>>,
+                  cute::tuple<S<0>, S<1>, S<3>, S<5>>, Warpgroups>;
+  using Rows128 = Swizzle<3, 4, 3>;
+  using A = Layout<Shape<Int<128>, _64>, Stride<_64, _1>>;
+  using Transposed = Layout<Shape<Int<256>, _64>, Stride<_64, _1>>;
+  using C = Layout<Shape<Int<128>, Int<256>>, Stride<Int<256>, _1>>;
+  auto a = shared_tensor<bfloat16_t, Rows128>(cta_shared(), A{}, A{});
+  auto b = shared_tensor<bfloat16_t, Rows128>(cta_shared() + 16384, Transposed{}, Transposed{});
+  // Noise: the rate depends on how many bits change.
+  for (int i = program_id<kThread>(); i < 384 * 64; i += kThreads) {
+    unsigned x = static_cast<unsigned>(i) * 2654435761u + 12345u;
+    x = (x ^ x >> 15) * 2246822519u;
+    a.data()[i] = convert<bfloat16_t>(static_cast<float>((x ^ x >> 13) >> 8) * 0x1p-23f - 1.f);
+  }
+  ops::sync<SyncKind::cta>();
+  auto c = register_tensor<float>(C{}, Accumulator{});
+  ops::fill(c, 0.f);
+  ops::mma_issue(a, transposed_view(b), c);
+  for (int64_t i = 1; i < args.steps; ++i) {
+    ops::mma_issue(a, transposed_view(b), c);
+    ops::mma_wait<1>();
+  }
+  ops::mma_wait(c);
+  auto const out = make_tile_map<Shape<Int<128>, Int<256>>>(
+      global_tensor<float, true>(args.out, make_shape(args.out.shape[0], args.out.shape[1])));
+  ops::tile_store(out, make_coord(cta() * 128, 0), c);
+}
+
+}  // namespace device_ops
+}  // namespace TILEFOUNDRY_UNIT
+}  // namespace tilefoundry
