@@ -12,16 +12,51 @@ import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from tilefoundry.diagnostics import VerifyError
 from tilefoundry.ir.core.expr import Call, Expr, Var, type_of
 from tilefoundry.ir.core.function import Function
-from tilefoundry.ir.core.metadata import Metadata
+from tilefoundry.ir.core.metadata import ExecutionDomainMetadata, Metadata, find_metadata, span_of
 from tilefoundry.ir.core.type import Type
 from tilefoundry.ir.dims import DimVar
 from tilefoundry.ir.dims.solve import dim_range
+from tilefoundry.ir.hir import GridRegionExpr
 from tilefoundry.ir.rewrite import Node, Rewriter, instantiated
 from tilefoundry.ir.traverse import post_order
 from tilefoundry.ir.types.matching import Bindings, bind_parameters
 from tilefoundry.ir.variants import check_variants
+
+# Expressions that calls may put into one function: some 10 s of parsing, and more than a kernel can be compiled from.
+MAX_INLINED = 1 << 18
+
+
+@dataclass
+class CallValues:
+    """The values of the calls in one function, so that equal calls share one: ops have no effects.
+
+    Attributes:
+        size: how many expressions calls have put into the function.
+    """
+
+    size: int = 0
+    _known: dict[tuple[object, ...], tuple[Expr, object]] = field(default_factory=dict)
+
+    def inner(self) -> dict[tuple[object, ...], tuple[Expr, object]]:
+        """Opens a scope: what is known stays known. Close it by `outer` with what this returns."""
+        before, self._known = self._known, dict(self._known)
+        return before
+
+    def outer(self, before: dict[tuple[object, ...], tuple[Expr, object]]) -> None:
+        """Closes a scope: a value that was made in a loop's body is not one after the loop."""
+        self._known = before
+
+    def find(self, key: tuple[object, ...]) -> Expr | None:
+        """The value under a key, if one was kept."""
+        known = self._known.get(key)
+        return None if known is None else known[0]
+
+    def keep(self, key: tuple[object, ...], value: Expr, holds: object) -> None:
+        """Keeps a value, and what the ids in its key belong to."""
+        self._known[key] = (value, holds)
 
 
 @dataclass
@@ -29,22 +64,54 @@ class Elaborator:
     """Instances of called functions in one session, one for each callee and tuple of argument types."""
 
     _instances: dict[tuple[int, tuple[Type, ...]], tuple[Function, Function]] = field(default_factory=dict)
+    _sizes: dict[int, int] = field(default_factory=dict)
 
-    def inline(self, callee: Function, args: tuple[Node, ...], metadata: Metadata = ()) -> Expr:
+    def inline(
+        self,
+        callee: Function,
+        args: tuple[Node, ...],
+        metadata: Metadata = (),
+        values: CallValues | None = None,
+    ) -> Expr:
         """The value of ``callee(*args)``: a Call where the types leave open which variant of `callee` serves them.
 
-        The cost is linear in the size of the value; an instance is made once.
+        The cost is linear in the size of the value; an instance is made once. A second call with the same arguments
+        (these very expressions) in the same mesh scopes is the same expression as the first.
 
         Args:
             metadata: of the Call.
+            values: of the calls in the same function; None for a call of its own.
 
         Raises:
-            VerifyError: an argument does not fit its parameter, or the body does not fit the arguments' types.
+            VerifyError: an argument does not fit its parameter, or the body does not fit the arguments' types; or the
+                function would be larger than `MAX_INLINED` expressions.
         """
+        values = values or CallValues()
+        domain = find_metadata(metadata, ExecutionDomainMetadata)
+        key = (id(callee), *(arg if isinstance(arg, int) else ("at", id(arg)) for arg in args), domain)
+        value = values.find(key)
+        if value is not None:
+            return value
         instance = self.elaborate(callee, tuple(type_of(arg) for arg in args))
         if instance.body is None:
             return Call(callee, args, metadata=metadata)
-        return instantiated(instance.body, dict(zip(instance.params, args, strict=True)))
+        values.size += self._size(instance, instance.body)
+        if values.size > MAX_INLINED:
+            raise VerifyError(
+                f"the calls up to this one of '{callee.name}' make the function larger than {MAX_INLINED} expressions: "
+                "each call with other arguments is one more copy of the callee's body",
+                span=span_of(metadata),
+                remedy="call it once and use the value again, or repeat it by a loop: for i in range(n): x = f(x)",
+            )
+        value = instantiated(instance.body, dict(zip(instance.params, args, strict=True)))
+        values.keep(key, value, (callee, args))
+        return value
+
+    def _size(self, instance: Function, body: Expr) -> int:
+        """How many expressions an instance is; it lives as long as this session."""
+        if id(instance) not in self._sizes:
+            self._sizes[id(instance)] = sum(1 for _ in post_order(body))
+        return self._sizes[id(instance)]
 
     def elaborate(self, callee: Function, types: tuple[Type, ...]) -> Function:
         """`callee` with parameters of exactly these types, and no calls of functions left in it but undecided ones.
@@ -129,14 +196,22 @@ class _Inliner(Rewriter):
     def __init__(self, elaborator: Elaborator) -> None:
         super().__init__({})
         self._elaborator = elaborator
+        self._values = CallValues()
 
     def _rebuild(self, node: Expr) -> Node:
         if isinstance(node, Call) and isinstance(node.target, Function):
             args = self._all(node.args)
-            value = self._elaborator.inline(node.target, args, node.metadata)
+            value = self._elaborator.inline(node.target, args, node.metadata, self._values)
             same = isinstance(value, Call) and value.target is node.target
             return node if same and all(a is b for a, b in zip(args, node.args, strict=True)) else value
         return super()._rebuild(node)
+
+    def _region(self, region: GridRegionExpr) -> Node:
+        outside = self._values.inner()
+        try:
+            return super()._region(region)
+        finally:
+            self._values.outer(outside)
 
 
 def _serving(callee: Function, bindings: Bindings) -> Function | None:

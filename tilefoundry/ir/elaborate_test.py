@@ -1,10 +1,12 @@
 import pytest
 
 from tilefoundry.diagnostics import VerifyError
+from tilefoundry.ir import elaborate
 from tilefoundry.ir.core import Call, Constant, DimVarRangePat, Function, Var
+from tilefoundry.ir.core.metadata import ExecutionDomainMetadata
 from tilefoundry.ir.dims import DimVar
 from tilefoundry.ir.dims.ops import DimOp
-from tilefoundry.ir.elaborate import Elaborator, called_prototypes, functions_reached
+from tilefoundry.ir.elaborate import CallValues, Elaborator, called_prototypes, functions_reached
 from tilefoundry.ir.hir import Binary, BinaryKind, Zeros
 from tilefoundry.ir.samples import binary, call
 from tilefoundry.ir.shard import Broadcast, Split, make_mesh
@@ -144,3 +146,52 @@ def test_an_index_is_no_tensor():
         Call(doubled(), (3,))
     with pytest.raises(VerifyError, match="type mismatch"):
         Call(doubled(), (Constant(1.0, make_tensor_type((), "f32")),))
+
+
+def levels(count, second):
+    """Functions of which each calls the one before it twice: with its argument, and with ``second`` of it."""
+    fn = caller(doubled(), VECTOR)
+    for _ in range(count):
+        x = Var("x", VECTOR)
+        calls = (Call(fn, (x,)), Call(fn, (second(x),)))
+        fn = Elaborator().without_calls(Function("twice", (x,), binary(BinaryKind.ADD, *calls), VECTOR))
+    return fn
+
+
+def test_equal_calls_are_one_value():
+    """Shared, so that a diamond of calls is as large as it is deep."""
+    fn = levels(40, lambda x: x)
+    assert fn.body.args[0] is fn.body.args[1]
+    assert len(list(post_order(fn.body))) == 1 + 1 + 40
+
+
+def test_calls_with_other_arguments_are_other_values():
+    fn = levels(1, lambda x: binary(BinaryKind.MUL, x, x))
+    assert fn.body.args[0] is not fn.body.args[1]
+
+
+def test_equal_calls_in_other_mesh_scopes_are_other_values():
+    fn, session, values = doubled(), Elaborator(), CallValues()
+    y = Var("y", VECTOR)
+    placed = (ExecutionDomainMetadata((MESH,)),)
+    first, second, third = (session.inline(fn, (y,), metadata, values) for metadata in ((), placed, placed))
+    assert first is not second and second is third
+
+
+def test_a_value_of_a_loop_is_not_one_after_it():
+    fn, session, values = doubled(), Elaborator(), CallValues()
+    y, z = Var("y", VECTOR), Var("z", VECTOR)
+    before = session.inline(fn, (y,), (), values)
+    scope = values.inner()
+    assert session.inline(fn, (y,), (), values) is before
+    inside = session.inline(fn, (z,), (), values)
+    values.outer(scope)
+    assert session.inline(fn, (z,), (), values) is not inside
+    assert session.inline(fn, (y,), (), values) is before
+
+
+def test_a_function_that_doubles_with_each_level_is_refused(monkeypatch):
+    monkeypatch.setattr(elaborate, "MAX_INLINED", 1000)
+    with pytest.raises(VerifyError, match=r"of 'twice' make the function larger than 1000 expressions") as refused:
+        levels(40, lambda x: binary(BinaryKind.MUL, x, x))
+    assert "call it once" in refused.value.remedy

@@ -148,7 +148,7 @@ def function_call(
     """
     args = arguments(p, node, callee.name, [param.name for param in callee.params], positional, keywords)
     with p.located(node):
-        return p.session.elaborator.inline(callee, args, p.metadata(node))
+        return p.session.elaborator.inline(callee, args, p.metadata(node), p.calls)
 
 
 def child_call(p: Parser, node: ast.Call, child: Module, positional: list[Given], keywords: dict[str, Given]) -> Expr:

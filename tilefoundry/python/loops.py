@@ -63,7 +63,9 @@ def loop(p: Parser, node: ast.AST) -> None:
     p.scope = {**outer, **{name: carry.var for name, carry in carries.items()}}
     p.scope[variable.name] = Window(variable, header.step) if header.is_tile else variable
     p.loops += 1
+    known = p.calls.inner()
     p.run(node.body)
+    p.calls.outer(known)
     p.loops -= 1
     inner, p.scope = p.scope, outer
     for name in (*assigned, variable.name):

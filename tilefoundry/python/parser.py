@@ -24,7 +24,7 @@ from tilefoundry.ir.core.metadata import (
     binding_name,
 )
 from tilefoundry.ir.core.op import Op
-from tilefoundry.ir.elaborate import Elaborator
+from tilefoundry.ir.elaborate import CallValues, Elaborator
 from tilefoundry.ir.hir import GridRegionExpr
 from tilefoundry.ir.shard import Mesh, MeshAxis, Topology
 from tilefoundry.python.names import Resolver
@@ -62,6 +62,7 @@ class Parser:
         result: the returned value, once a ``return`` was parsed.
         returned: what that ``return`` returns, as it is written.
         coordinates: the mesh coordinates that were read, by axis and scopes.
+        calls: the values of the calls of functions.
     """
 
     source: FunctionSource
@@ -76,6 +77,7 @@ class Parser:
     result: Expr | None = None
     returned: ast.AST | None = None
     coordinates: dict[tuple[MeshAxis, tuple[Mesh, ...]], Call] = field(default_factory=dict)
+    calls: CallValues = field(default_factory=CallValues)
     _depth: int = 0
 
     def refuse(self, node: ast.AST, message: str, remedy: str) -> NoReturn:

@@ -10,6 +10,7 @@ from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.metadata import BindingMetadata, find_metadata, span_of
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.core.pattern import DimVarRangePat
+from tilefoundry.ir.traverse import post_order
 from tilefoundry.python.testing import check_refusal, load_program, marked
 
 
@@ -302,3 +303,14 @@ def test_a_call_must_be_known_to_fit_the_envelope(extent: str, words: str) -> No
         load_program(source)
     assert caught.value.span is not None
     assert (caught.value.span.line, caught.value.span.column) == place
+
+
+def test_calls_in_a_diamond_cost_one_value_for_each_level() -> None:
+    levels = "\n".join(
+        f"@func\ndef f{i}(x: A) -> A:\n    y = f{i - 1}(x)\n    return y + f{i - 1}(x) * f{i - 1}(x)"
+        for i in range(1, 40)
+    )
+    program = load_program('A = Tensor[(4,), "f32"]\n@func\ndef f0(x: A) -> A: return x + 1.0\n' + levels)
+    last = program["f39"]
+    assert isinstance(last, Function) and last.body is not None
+    assert len(list(post_order(last.body))) < 200
