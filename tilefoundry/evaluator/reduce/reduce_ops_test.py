@@ -146,9 +146,20 @@ def test_topk(dtype: DType, largest: bool) -> None:
             for k in {0, 1, shape[axis] // 2, shape[axis]} if shape[axis] else {0}:
                 values, places = results("topk", x, k=k, axis=axis, largest=largest)
                 assert_same(values, torch.topk(wide, k, axis, largest).values.to(x.dtype))
-                assert_same(wide.gather(axis, places).to(x.dtype), values)  # equal elements may be taken in any order
+                assert_same(wide.gather(axis, places).to(x.dtype), values)
                 loose, _ = results("topk", x, k=k, axis=axis, largest=largest, sorted=False)
                 assert_same(loose.double().sort(axis, largest).values, values.double())
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_topk_takes_the_first_of_equal_elements(ordered: bool) -> None:
+    nan = float("nan")
+    x = torch.tensor([[0.0] * 6, [1, 2, 2, 1, 2, 1], [1, nan, 3, nan, 3, 1]])
+    for largest, firsts in ((True, [[0, 1, 2], [1, 2, 4], [1, 3, 2]]), (False, [[0, 1, 2], [0, 3, 5], [0, 5, 2]])):
+        for axis, given, expected in ((1, x, torch.tensor(firsts)), (0, x.T, torch.tensor(firsts).T)):
+            values, places = results("topk", given, k=3, axis=axis, largest=largest, sorted=ordered)
+            assert_same(places, expected)
+            assert_same(values, given.gather(axis, expected))
 
 
 def test_more_elements_than_there_are_are_refused() -> None:

@@ -12,7 +12,10 @@ from tilefoundry.ir.hir import TopK
 
 
 def topk(ctx: EvalContext, op: TopK, call: Call, values: tuple[Value, ...]) -> tuple[torch.Tensor, ...]:
-    """The `k` greatest (least) elements along the axis, and their indices."""
+    """The `k` greatest (least) elements along the axis, the first of equal ones, and their indices.
+
+    They are in order also where `op.sorted` leaves that open. (Which of equal elements ``torch.topk`` takes is open.)
+    """
     (x,) = ctx.operands(call.args, values)
     k = ctx.extent(op.k)
     if not 0 <= k <= x.shape[op.axis]:
@@ -21,5 +24,5 @@ def topk(ctx: EvalContext, op: TopK, call: Call, values: tuple[Value, ...]) -> t
             f"{x.shape[op.axis]} elements",
             remedy="take fewer elements",
         )
-    taken, places = torch.topk(countable(x), k, op.axis, op.largest, op.sorted)
-    return taken.to(x.dtype), places
+    ordered, places = torch.sort(countable(x), dim=op.axis, descending=op.largest, stable=True)
+    return ordered.narrow(op.axis, 0, k).to(x.dtype), places.narrow(op.axis, 0, k)

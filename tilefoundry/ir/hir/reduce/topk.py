@@ -28,7 +28,7 @@ class TopK(Op):
         largest: False gives the least ones.
         sorted: greatest (least) first; False leaves the order open.
 
-    Which of several equal elements are taken is open, as in torch. NaN counts as the greatest.
+    Of equal elements the first are taken, and come first. NaN counts as the greatest.
     """
 
     x: ClassVar[ParamDef] = ParamDef()
