@@ -34,8 +34,8 @@ struct Format {
     return sign * std::ldexp((1 << mantissa_bits) + mantissa, exponent - bias() - mantissa_bits);
   }
 
-  /// Round to nearest, ties to even, as if the exponent had no upper end, then overflow: to infinity, or, without
-  /// one, to the largest value.
+  /// Round to nearest, ties to even, as if the exponent had no upper end, then overflow: to infinity, or,
+  /// without one, to the largest value.
   double rounded(double x) const {
     if (std::isnan(x) || x == 0 || (infinities && std::isinf(x))) return x;
     double const largest = value(largest_bits());

@@ -39,8 +39,8 @@ TILEFOUNDRY_DEVICE bool is_negative(T x) {
   }
 }
 
-/// a to the power of b. gcc takes a square root for an exponent of 0.5 where it vectorises, signs and all: it gets
-/// one for which that is right.
+/// a to the power of b. gcc takes a square root for an exponent of 0.5 where it vectorises, signs and all: it
+/// gets one for which that is right.
 template <class T>
 TILEFOUNDRY_DEVICE T power(T a, T b) {
 #if !defined(__CUDA_ARCH__)

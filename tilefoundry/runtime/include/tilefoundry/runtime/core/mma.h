@@ -3,7 +3,7 @@
 #pragma once
 
 #include <tilefoundry/runtime/core/mma_fragments.h>
-#include <tilefoundry/runtime/core/mma_layout.h>
+#include <tilefoundry/runtime/core/wgmma_layout.h>
 #if defined(TILEFOUNDRY_TARGET_CUDA)
 #include <tilefoundry/runtime/cuda/mma.cuh>
 #include <tilefoundry/runtime/cuda/wgmma.cuh>

@@ -75,11 +75,14 @@ TILEFOUNDRY_HOST_DEVICE cute::half_t float_to_half(float x) {
 #endif
 }
 
-/// f32 to fp8 as torch does: e4m3, which has no infinity, saturates, also from one; e5m2 goes to infinity, where
-/// CUTLASS saturates. NaN stays NaN.
+/// f32 to fp8 as torch does: e4m3, which has no infinity, saturates, also from one; e5m2 goes to infinity,
+/// where CUTLASS saturates. NaN stays NaN.
 template <class T>
 TILEFOUNDRY_HOST_DEVICE T float_to_fp8(float x) {
   constexpr bool e4m3 = std::is_same<T, cute::float_e4m3_t>::value;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
+  if constexpr (e4m3) return T(x);  // one instruction, which saturates and keeps NaN
+#endif
   uint32_t const bits = bit_cast<uint32_t>(x);
   float const magnitude = bit_cast<float>(bits & 0x7fffffffu);
   uint8_t const sign = static_cast<uint8_t>(bits >> 24 & 0x80u);

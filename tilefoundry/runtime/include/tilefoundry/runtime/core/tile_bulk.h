@@ -4,7 +4,7 @@
 
 #include <tilefoundry/runtime/core/bulk_box.h>
 #include <tilefoundry/runtime/core/pipeline.h>
-#include <tilefoundry/runtime/core/tile_access.h>
+#include <tilefoundry/runtime/core/tile_packs.h>
 
 namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {

@@ -1,7 +1,7 @@
 // The loads and stores behind ops::tile_load and ops::tile_store.
 #pragma once
 
-#include <tilefoundry/runtime/core/tile_access.h>
+#include <tilefoundry/runtime/core/tile_packs.h>
 
 namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {

@@ -1,7 +1,7 @@
 // The warpgroup tier of ops::mma (sm_90a): wgmma on operands in shared memory, or A in registers.
 #pragma once
 
-#include <tilefoundry/runtime/core/mma_layout.h>
+#include <tilefoundry/runtime/core/wgmma_layout.h>
 
 #include <tilefoundry/runtime/cuda/wgmma_atoms.cuh>
 
