@@ -81,6 +81,32 @@ def other_placements(dtype: str) -> Module:
     return Moved
 
 
+def updated_registers(dtype: str) -> Module:
+    """Windows of values in registers, overwritten: by registers, a global tensor, a number, along a dropped axis."""
+    outs = results(dtype, (7, 128), (7, 128), (8, 16, 6))
+    three = 3 if dtype == "i64" else 3.0
+
+    @module(entry="moved", target=TARGET, topologies=LEVELS)
+    class Moved:
+        @func
+        def moved(x: Tensor[(7, 128), dtype], y: Tensor[(2, 128), dtype], z: Tensor[(8, 16, 6), dtype]) -> outs:
+            with Mesh(("cta", "thread"), (2, 8, 16), ("c", "h", "l")) as m:
+                a = tf.reshard(x, (7, 8 @ m.h, 16 @ m.l), "rmem")
+                d = tf.reshard(z, (2 @ m.c, 4, 16 @ m.l, 6), "rmem")
+                b = tf.insert_slice(a, a[0:2], (3, 0))
+                b = tf.insert_slice(b, a[1:4], (2, 0))
+                c = tf.insert_slice(a, y, (0, 0))
+                c = tf.insert_slice(c, tf.full_like(a, three)[2:3], (5, 0))
+                c = tf.insert_slice(c, a[4], (6, 0))
+                return (
+                    tf.reshard(b, (7, 8 @ m.h, 16 @ m.l), "gmem"),
+                    tf.reshard(c, (7, 8 @ m.h, 16 @ m.l), "gmem"),
+                    tf.reshard(tf.insert_slice(d, d[:, :, 1:4], (0, 0, 3)), (2 @ m.c, 4, 16 @ m.l, 6), "gmem"),
+                )
+
+    return Moved
+
+
 def in_tiles(dtype: str, pad: float = -1.5) -> Module:
     """Tiles of shared memory, of odd extents, read into registers in other factors and straight to results."""
     outs = results(

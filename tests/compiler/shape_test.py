@@ -67,6 +67,17 @@ def test_other_placements(dtype: str) -> None:
     agree(programs.other_placements(dtype), inputs, expected)
 
 
+@pytest.mark.parametrize("dtype", ["f32", "bf16", "i64"])
+def test_windows_of_registers_are_overwritten(dtype: str) -> None:
+    x, y, z = numbers(7, 128, dtype=dtype), numbers(2, 128, dtype=dtype), numbers(8, 16, 6, dtype=dtype)
+    once, twice, turned = x.clone(), x.clone(), z.clone()
+    once[3:5] = x[0:2]
+    once[2:5] = x[1:4]
+    twice[0:2], twice[5], twice[6] = y, 3, x[4]
+    turned[:, :, 3:6] = z[:, :, 1:4]
+    agree(programs.updated_registers(dtype), (x, y, z), (once, twice, turned))
+
+
 @pytest.mark.parametrize("dtype", ["f32", "bf16", "fp8e4m3", "i64"])
 def test_tiles(dtype: str) -> None:
     inputs = numbers(8, 6, dtype=dtype), numbers(8, 7, dtype=dtype)

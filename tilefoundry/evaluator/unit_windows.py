@@ -69,8 +69,15 @@ def write_window(
     name = binding_name(call)
     what = f"insert_slice{f' ({name})' if name else ''}"
     data, new = lift(units, dst), lift(units, update)
-    if isinstance(type_.layout, ShardLayout):  # the window is the whole tensor
-        new = new.reshape(tuple(new.shape[: units.rank]) + tuple(data.shape[units.rank :]))
+    sizes = tuple(ctx.extent(size) for size in op.sizes)
+    if isinstance(type_.layout, ShardLayout):  # each unit has its own part of dst
+        new = new.reshape(tuple(new.shape[: units.rank]) + sizes)
+        if sizes != tuple(data.shape[units.rank :]):
+            at = _window(units, what, op, offsets, sizes, data, active)
+            extents = _own_copies(units, data, new, offsets, active, frozenset())
+            data = data.expand(extents + tuple(data.shape[units.rank :])).clone()
+            write(units, data, new, at, frozenset(), what)
+            new = data
         placement = placement_of(units, type_, data.shape[units.rank :], ctx.extent)
         return settled(units, picked(units, placement, new, placement.owners()))
     shared = sharing(units, type_.storage)
@@ -82,12 +89,8 @@ def write_window(
             write_into(ctx, op, parts)
             return parts[0]
         return mapped(units, "insert_slice", lambda v: insert_slice(ctx, op, call, v), parts)
-    sizes = tuple(ctx.extent(size) for size in op.sizes)
     new = new.reshape(tuple(new.shape[: units.rank]) + sizes)
-    at = window(
-        units, what, offsets, sizes, (1,) * len(sizes), data.shape[units.rank :],
-        [b == "clip" for b in op.boundary], active, data.device,
-    )  # fmt: skip
+    at = _window(units, what, op, offsets, sizes, data, active)
     at = _by_owners(ctx, units, call.args[1], sizes, offsets, at)
     extents = _own_copies(units, data, new, offsets, active, shared)
     if extents != tuple(data.shape[: units.rank]):
@@ -96,6 +99,17 @@ def write_window(
         data = data.clone()
     write(units, data, new, at, shared, what)
     return settled(units, data)
+
+
+def _window(
+    units: Units, what: str, op: InsertSlice, offsets: tuple[Value, ...], sizes: tuple[int, ...], data: torch.Tensor,
+    active: torch.Tensor | None,
+) -> Window:  # fmt: skip
+    """Where the units write."""
+    return window(
+        units, what, offsets, sizes, (1,) * len(sizes), data.shape[units.rank :],
+        [b == "clip" for b in op.boundary], active, data.device,
+    )  # fmt: skip
 
 
 def _by_owners(

@@ -32,6 +32,25 @@ def _(x: Tensor[(8, 6), "f32"]) -> Tensor[(8, 6), "f32"]:
         return tf.reshard(r + tf.cast(m.w, "f32"), (8, 6 @ m.l), "gmem")
 
 
+def windows_of_registers(x: np.ndarray) -> np.ndarray:
+    out = x.copy()
+    for w in range(4):
+        for row in (2 * w, 2 * w + 1):
+            out[row, 1:3] = x[row, 4:6] * w
+            out[row, w] = x[row, 5]
+    return out
+
+
+@program(windows_of_registers, (8, 6))
+@func(topologies=(CTA, THREAD))
+def _(x: Tensor[(8, 6), "f32"]) -> Tensor[(8, 6), "f32"]:
+    with Mesh(("thread",), (4, 2), ("w", "l")) as m:
+        r = tf.reshard(x, (8 @ m.w, 6), "rmem")
+        s = tf.insert_slice(r, r[:, 4:6] * tf.cast(m.w, "f32"), (0, 1))
+        t = tf.insert_slice(s, r[:, 5:6], (0, m.w))
+        return tf.reshard(t, (8 @ m.w, 6), "gmem")
+
+
 def each_owner_its_own_rule(x: np.ndarray) -> np.ndarray:
     out = np.zeros_like(x)
     for c in range(3):

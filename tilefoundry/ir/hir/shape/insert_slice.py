@@ -12,8 +12,9 @@ from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.dims.normal_form import dim_equal
 from tilefoundry.ir.dims.ops import Dim
 from tilefoundry.ir.hir.common import tensor_operand
+from tilefoundry.ir.hir.derive import known_placement
 from tilefoundry.ir.hir.shape.window import check_window, window_boundary, window_sizes, window_starts
-from tilefoundry.ir.shard import Mesh, Partial, ShardLayout, format_int_tuple
+from tilefoundry.ir.shard import Mesh, Partial, ShardLayout, format_int_tuple, group_modes
 from tilefoundry.ir.types import TensorType
 
 
@@ -22,7 +23,8 @@ from tilefoundry.ir.types import TensorType
 class InsertSlice(Op):
     """`dst` with `update` in the window that starts at `offsets`.
 
-    `update` may lie in any storage and placement. Partial: `dst` and `update` alike, or neither.
+    `update` may lie in any storage and placement. Of a placed `dst`, the window takes axes that are split as they are.
+    Partial: `dst` and `update` alike, or neither.
 
     Attributes:
         sizes: of the window, one for each axis of `dst`; 1 for axes that `update` lacks.
@@ -64,12 +66,7 @@ class InsertSlice(Op):
             )
         _check_states(ctx, t, u)
         if isinstance(t.layout, ShardLayout):
-            for axis, (start, size) in enumerate(zip(begin, self.sizes, strict=True)):
-                if not (start == 0 and dim_equal(size, t.shape[axis])):
-                    ctx.error(
-                        f"dst is spread over a mesh, and the window takes {format_dim(size)} of axis {axis}",
-                        "write windows into an unsharded tensor",
-                    )
+            _check_splits(ctx, t, t.layout, begin, self.sizes)
         return t
 
 
@@ -82,6 +79,22 @@ def _check_states(ctx: TypeContext, t: TensorType, u: TensorType) -> None:
             f"{what} is Partial and cannot be written in that state: dst and update must be Partial alike, or neither",
             "complete it first by an explicit tf.reshard",
         )
+
+
+def _check_splits(
+    ctx: TypeContext, t: TensorType, layout: ShardLayout, begin: Sequence[Expr | int], sizes: Sequence[Dim]
+) -> None:
+    """Refuses a window that takes a part of an axis that is split: each unit would have another part of it to write."""
+    groups = group_modes(layout.shape, t.shape)
+    for axis, (start, size) in enumerate(zip(begin, sizes, strict=True)):
+        if start == 0 and dim_equal(size, t.shape[axis]):
+            continue
+        known_placement("dst", t)
+        if groups is None or any(layout.splitters(mode) for mode in groups[axis]):
+            ctx.error(
+                f"dst is split over the mesh along axis {axis}, and the window takes {format_dim(size)} of it",
+                "tf.reshard dst so that each unit holds the axis whole, or write windows into an unsharded tensor",
+            )
 
 
 def _partial_states(t: TensorType) -> tuple[Mesh, tuple[tuple[int, Partial], ...]] | None:

@@ -254,6 +254,15 @@ def test_insert_slice_has_the_type_of_dst():
     assert call(op, dst, TILE, Tuple((I, I, 0))).type == dst.type
 
 
+def test_updates_of_placed_tensors():
+    x = placed((64, 6), *ROWS, 6)
+    for update, sizes, at in (
+        (x, (64, 6), (0, 0)), (placed((64, 2), *ROWS, 2), (64, 2), (0, 4)), (placed((64,), *ROWS), (64, 1), (0, 5)),
+        (var((64, 2)), (64, 2), (0, I)),
+    ):  # fmt: skip
+        assert call(InsertSlice(sizes), x, update, Tuple(at)).type == x.type
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
@@ -262,7 +271,10 @@ def test_insert_slice_has_the_type_of_dst():
         (lambda: call(InsertSlice((8, 4)), MATRIX, var((8, 4)), Tuple((60, 0))), "exceeds axis 0"),
         (lambda: call(InsertSlice((8,)), MATRIX, var((8,)), Tuple((0,))), "1 sizes for the 2 axes"),
         (lambda: call(InsertSlice((8, 4)), MATRIX, var((8, 4)), Tuple((0,))), "1 offsets for 2 axes"),
-        (lambda: call(InsertSlice((32, 64)), TILE, var((32, 64)), Tuple((0, 0))), "spread over a mesh"),
+        (
+            lambda: call(InsertSlice((32, 64)), TILE, var((32, 64)), Tuple((0, 0))),
+            "dst is split over the mesh along axis 0",
+        ),
         (lambda: InsertSlice((8, 4), ("zero", "error")), '"clip"'),
     ],
 )
