@@ -18,10 +18,12 @@ from tilefoundry.ir.dims.ops import DimOp
 from tilefoundry.ir.hir import GridRegionExpr
 from tilefoundry.ir.tir import AllocTensor, Binding, EffectOp, Evaluate, Item, ValueOp, view_as
 from tilefoundry.ir.types import INDEX_TYPE, StorageKind, TensorType
+from tilefoundry.passes.lower.empty import EMPTY, is_empty, without_elements
 from tilefoundry.passes.lower.reach import Reach
 from tilefoundry.passes.lower.registry import rule_for
 from tilefoundry.passes.lower.uses import Uses
 from tilefoundry.passes.lower.values import (
+    Carry,
     Chosen,
     Deferred,
     Join,
@@ -59,7 +61,7 @@ class Lowering:
         self.uses = Uses(results)
         self.items: list[Item] = []
         self._memo: list[dict[int, tuple[Expr, Value]]] = [{}]
-        self._loops_run: list[dict[int, tuple[Var, ...]]] = [{}]
+        self._loops_run: list[dict[int, tuple[Carry, ...]]] = [{}]
         self.names = Names()
         self.reach = Reach()
         self._seen_in: dict[Var, Var] = {}
@@ -82,12 +84,16 @@ class Lowering:
 
     def _lower(self, expr: Expr) -> Value:
         match expr:
+            case GridRegionExpr() if is_empty(expr):
+                return EMPTY
             case GridRegionExpr():
                 carried = self.carried(expr)
                 if len(carried) != 1:
                     self.refuse(expr, "a loop with several carried values is used as one value")
                 return carried[0]
             case Call(target=target):
+                if (value := without_elements(self, expr)) is not None:
+                    return value
                 rule = rule_for(type(target))  # type: ignore[arg-type]
                 if rule is not None:
                     return rule(self, expr)
@@ -99,7 +105,7 @@ class Lowering:
                 return expr
         self.refuse(expr, f"a {type(expr).__name__} has no value here")
 
-    def carried(self, region: GridRegionExpr) -> tuple[Var, ...]:
+    def carried(self, region: GridRegionExpr) -> tuple[Carry, ...]:
         """What the loop carries, after it has run; the loop is emitted when this is first asked for."""
         from tilefoundry.passes.lower.loops import lower_loop
 

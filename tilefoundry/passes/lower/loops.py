@@ -16,14 +16,16 @@ from tilefoundry.ir.shard import Layout, MeshAxis, flat_modes
 from tilefoundry.ir.tir import Copy, For, Index, ProgramDim, ProgramId, fold
 from tilefoundry.ir.types import StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, is_scalar, tensor_type
+from tilefoundry.passes.lower.empty import EMPTY, is_empty
 from tilefoundry.passes.lower.outputs import Destinations, store_carry
 from tilefoundry.passes.lower.shard.mesh_coordinate import coordinates_in
+from tilefoundry.passes.lower.values import Carry, Uniform
 
 if TYPE_CHECKING:
     from tilefoundry.passes.lower.values import Scalar
 
 
-def lower_loop(ctx: Lowering, region: GridRegionExpr, destinations: Destinations | None = None) -> tuple[Var, ...]:
+def lower_loop(ctx: Lowering, region: GridRegionExpr, destinations: Destinations | None = None) -> tuple[Carry, ...]:
     """Emits the loop and gives its carried values.
 
     Args:
@@ -50,8 +52,10 @@ def lower_loop(ctx: Lowering, region: GridRegionExpr, destinations: Destinations
     return carries
 
 
-def _open_carry(ctx: Lowering, region: GridRegionExpr, k: int, destinations: Destinations) -> Var:
+def _open_carry(ctx: Lowering, region: GridRegionExpr, k: int, destinations: Destinations) -> Carry:
     arg, init = region.carried_args[k], region.init_args[k]
+    if is_empty(arg):
+        return EMPTY
     if not tensor_type(arg).shape:
         carry = ctx.alloc(arg.name, TensorType((), tensor_type(arg).dtype, None, StorageKind.RMEM))
         ctx.emit(Copy(), ctx.named(arg.name, ctx.scalar(init)), carry)
@@ -69,11 +73,13 @@ def _open_carry(ctx: Lowering, region: GridRegionExpr, k: int, destinations: Des
     return carry
 
 
-def _lower_body(ctx: Lowering, region: GridRegionExpr, carries: tuple[Var, ...]) -> None:
+def _lower_body(ctx: Lowering, region: GridRegionExpr, carries: tuple[Carry, ...]) -> None:
     for arg, carry in zip(region.carried_args, carries, strict=True):
         ctx.remember(arg, carry)
     updates: list[tuple[Var, Var]] = []
     for arg, carry, value in zip(region.carried_args, carries, region.yield_values, strict=True):
+        if isinstance(carry, Uniform):
+            continue
         if not tensor_type(arg).shape:
             updates.append((ctx.named(arg.name, ctx.scalar(value)), carry))
         elif tensor_type(arg).storage is StorageKind.GMEM:
@@ -126,7 +132,7 @@ def _lower_invariants(ctx: Lowering, *regions: GridRegionExpr) -> None:
 # ---- spread loops -----------------------------------------------------------------------------------------------
 
 
-def _lower_spread(ctx: Lowering, region: GridRegionExpr, destinations: Destinations) -> tuple[Var, ...]:
+def _lower_spread(ctx: Lowering, region: GridRegionExpr, destinations: Destinations) -> tuple[Carry, ...]:
     nest = _perfect_nest(ctx, region)
     carries = tuple(_open_carry(ctx, region, k, destinations) for k in range(len(region.carried_args)))
     axis = region.spread

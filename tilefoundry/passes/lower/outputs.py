@@ -28,6 +28,7 @@ from tilefoundry.ir.traverse import post_order
 from tilefoundry.ir.types import ShapeDim, StorageKind
 from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.coverage import shared_by_iterations, why_uncovered
+from tilefoundry.passes.lower.empty import is_empty, without_empty_updates
 from tilefoundry.passes.lower.registry import writer_for
 from tilefoundry.passes.lower.shape.join import narrowed, write_parts
 from tilefoundry.passes.lower.shape.slice import whole
@@ -52,6 +53,9 @@ def store_results(ctx: Lowering, results: tuple[Expr, ...], outputs: tuple[Var, 
 
 
 def _store(ctx: Lowering, result: Expr, output: Var, regions: Regions) -> None:
+    if is_empty(result):
+        return
+    result = without_empty_updates(result)
     shape = tensor_type(output).shape
     match result:
         case GridRegionExpr() | Call(target=TupleGetItem(), args=(GridRegionExpr(),)):
@@ -67,7 +71,8 @@ def _store(ctx: Lowering, result: Expr, output: Var, regions: Regions) -> None:
             ctx.emit(StoreScalar(), _scalar(ctx, result), output)
         case Call(target=Concat() | Stack()) if any(map(_is_loop, result.args)):
             for part, window in _parts_of(result, output):
-                _store(ctx, part, exact(ctx, window), regions)
+                if not is_empty(part):
+                    _store(ctx, part, exact(ctx, window), regions)
         case Call(target=Reshard(), args=(Expr() as source,)) if _stays_in_memory(source):
             _store(ctx, source, output, regions)
         case Call(target=Reshard(), args=(Expr() as source,)) if tensor_type(result).storage is StorageKind.GMEM:
@@ -124,6 +129,7 @@ def store_carry(ctx: Lowering, value: Expr, carried: Var, output: Var) -> None:
     """Emits what turns the carried global tensor ``carried`` into ``value``, written to ``output``."""
     from tilefoundry.passes.lower.loops import lower_loop
 
+    value = without_empty_updates(value)
     write = _written(value)
     if value is carried:
         return
@@ -259,15 +265,15 @@ class _Writes:
 
     def collect(self, region: GridRegionExpr, carry: int, loops: list[GridRegionExpr]) -> None:
         inner = [*loops, region]
-        value: Expr = region.yield_values[carry]
+        value = without_empty_updates(region.yield_values[carry])
         while value is not region.carried_args[carry]:
             match _written(value):
                 case _Insert() as insert:
                     self.found.append((insert, inner))
-                    value = insert.dst
+                    value = without_empty_updates(insert.dst)
                 case _Loop(nested, index):
                     self.collect(nested, index, inner)
-                    value = nested.init_args[index]
+                    value = without_empty_updates(nested.init_args[index])
                 case None:
                     return  # refused when it is lowered
 

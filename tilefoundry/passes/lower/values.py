@@ -115,4 +115,5 @@ class Parts:
 
 
 Unplaced = Uniform | Ramp | Join | Reshaped | Product
+Carry = Var | Uniform  # a tensor, or what stands for one that has no elements
 Value = Window | Chosen | Deferred | Unplaced | Parts | Var | Expr

@@ -88,6 +88,9 @@ class _TileOfConvolution:
     def _channels(self, first: Dim, extent: Dim) -> Expr:
         """The sum over the channels from `first` on, as a matrix of channels by pixels."""
         p, tile = self.p, self.tile
+        zero = self._zero()
+        if extent == 0:
+            return zero
         channel = Var("c", INDEX_TYPE)
         step = self._step(extent)
         at = dim_add(first, channel)
@@ -101,7 +104,6 @@ class _TileOfConvolution:
             (tile.sizes[1], step, *self.kernel),
             1,
         )
-        zero = self._zero()
         acc = Var("acc", zero.type)
         total: Expr = acc
         rows, columns = self.kernel

@@ -52,8 +52,8 @@ def _accumulate(ctx: Lowering, call: Call, addend: Expr, product: Expr) -> Value
         return dst
     factors = ctx.lower(product.args[0])  # type: ignore[arg-type]  # a MatMul call, see _placed_product
     ctx.emit(tir.Copy(), operand(ctx, call, addend, dst), dst)
-    assert isinstance(factors, Product)
-    add_matrix_product(ctx, factors.lhs, factors.rhs, dst)
+    if isinstance(factors, Product):  # else it sums over nothing
+        add_matrix_product(ctx, factors.lhs, factors.rhs, dst)
     return dst
 
 

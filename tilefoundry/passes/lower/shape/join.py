@@ -41,7 +41,8 @@ def write_parts(ctx: Lowering, at: Expr, value: Value, out: Window, everywhere: 
         case Join(axis, parts, sizes):
             start: ShapeDim = 0
             for part, size in zip(parts, sizes, strict=True):
-                write_parts(ctx, at, part, narrowed(out, axis, start, size), everywhere)
+                if size != 0:
+                    write_parts(ctx, at, part, narrowed(out, axis, start, size), everywhere)
                 start = dim_add(start, size)
         case Window():
             ctx.emit(tir.WholeCopy(everywhere), exact(ctx, value), exact(ctx, out))

@@ -29,9 +29,7 @@ def lower_pad(ctx: Lowering, call: Call) -> Value:
     before: list[Scalar] = [0] * to.rank
     for k in range(len(op.pad) // 2):
         before[to.rank - 1 - k] = op.pad[2 * k]
-    shape = tensor_type(x).shape
-    if 0 not in shape:
-        write(ctx, call, value, part(ctx, call, dst, before, shape, (1,) * to.rank))
+    write(ctx, call, value, part(ctx, call, dst, before, tensor_type(x).shape, (1,) * to.rank))
     return dst
 
 
