@@ -87,6 +87,14 @@ class Engine:
                 if located is error:
                     raise
                 raise located from error
+            except (MemoryError, RuntimeError) as error:
+                if not _lacks_memory(error):
+                    raise
+                raise EvalError(
+                    f"a value of type {node.type} does not fit in memory",
+                    span=_place(stack),
+                    remedy="evaluate the program with smaller extents",
+                ) from error
             stack.pop()
         return self._get(expr)
 
@@ -202,6 +210,12 @@ class Engine:
 def _differs(units: Units, node: Call, values: tuple[Value, ...]) -> bool:
     """Whether units hold different values before or after an op."""
     return any(True for _ in spreads(values)) or bool(terms_of(units, node))
+
+
+def _lacks_memory(error: MemoryError | RuntimeError) -> bool:
+    """Whether torch could not allocate; on the CPU its error has no class of its own."""
+    words = ("can't allocate memory", "Storage size calculation overflowed")
+    return isinstance(error, (MemoryError, torch.OutOfMemoryError)) or any(w in str(error) for w in words)
 
 
 def _place(stack: list[Expr]) -> SourceSpan | None:

@@ -130,3 +130,18 @@ def test_faults_are_found(name: str) -> None:
         assert word in error.message, error
     assert error.span is not None
     assert (error.span.line, error.span.column) == place, error
+
+
+@pytest.mark.parametrize("expression", ["tf.repeat_interleave(x, 2**58, axis=0)", "tf.zeros(Tensor[(2**60,), 'f32'])"])
+def test_a_value_that_does_not_fit_in_memory(expression: str) -> None:
+    text, place = marked(f"""
+        from tilefoundry.python import func
+        from tilefoundry.dsl import *
+        @func
+        def f(x: Tensor[(4,), "f32"]) -> Tensor[(2**60,), "f32"]:
+            return \u00a7{expression}
+    """)
+    with pytest.raises(EvalError, match=r"does not fit in memory") as refused:
+        evaluate(load_program(text)["f"], torch.ones(4))
+    assert (refused.value.span.line, refused.value.span.column) == place
+    assert refused.value.remedy
