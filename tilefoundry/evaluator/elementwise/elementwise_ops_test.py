@@ -158,6 +158,18 @@ def test_fp8e4m3_saturates_and_fp8e5m2_has_infinities() -> None:
     assert_same(apply("cast", x, dtype="fp8e5m2").float(), torch.tensor([448, 448, 448, -1024, inf, inf, -inf, nan]))
 
 
+@pytest.mark.parametrize("source", [torch.float64, torch.float32, torch.bfloat16, torch.float8_e5m2], ids=str)
+@pytest.mark.parametrize("target", [torch.int64, torch.int32, torch.int8, torch.uint8], ids=str)
+def test_casts_to_integers_saturate(source: torch.dtype, target: torch.dtype) -> None:
+    inf, nan, ends = float("inf"), float("nan"), torch.iinfo(target)
+    given = torch.tensor([nan, inf, -inf, 3e38, -3e38, 2.0**63, -(2.0**63), 2.0**31, -(2.0**31), 300, -1.5, 2.7, 0])
+    x = given.to(source)
+    exact = [0 if v != v else ends.max if v == inf else ends.min if v == -inf else int(v) for v in x.tolist()]
+    expected = torch.tensor([min(max(v, ends.min), ends.max) for v in exact], dtype=target)
+    name = {torch.int64: "i64", torch.int32: "i32", torch.int8: "i8", torch.uint8: "u8"}[target]
+    assert_same(apply("cast", x, dtype=name), expected)
+
+
 def test_cast_to_a_type_without_torch_dtype() -> None:
     with pytest.raises(EvalError, match="f4e2m1"):
         apply("cast", torch.zeros(2), dtype="f4e2m1")
@@ -238,6 +250,9 @@ def test_gelu_by_the_error_function() -> None:
     x = torch.linspace(-6, 6, 101, dtype=torch.float64)
     assert_same(apply("gelu", x, approximate="none"), F.gelu(x))
     assert (apply("gelu", x) - F.gelu(x)).abs().max() > 1e-5  # the two differ
+    far = torch.tensor([float("inf"), 3.4e38, 101.0, 99.0])
+    for dtype in (torch.float32, torch.bfloat16):
+        assert_same(apply("gelu", far.to(dtype), approximate="none"), far.to(dtype))
 
 
 @pytest.mark.parametrize("dtype", [DType.f32, DType.bf16], ids=str)
