@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Sequence, Set
 
-from tilefoundry.diagnostics import VerifyError, WrongTypeError, WrongValueError
+from tilefoundry.diagnostics import SourceSpan, VerifyError, WrongTypeError, WrongValueError
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.core.unfinished import check_finished
@@ -130,10 +130,12 @@ class PassManager:
         if onlooker is not None:
             onlooker.started(module)
         meshes = _meshes(module, ())
+        entry = module.entry_function() if module.entry is not None else None
+        written = entry.span if isinstance(entry, (Function, PrimFunction)) else None
         for step in self._passes:
             started = time.perf_counter()
             try:
-                module = _run(step, module, target, meshes)
+                module = _run(step, module, target, meshes, written)
             except Exception as error:
                 if onlooker is not None:
                     onlooker.failed(step.name, error)
@@ -174,7 +176,7 @@ class PassManager:
         return self
 
 
-def _run(step: Pass, module: Module, target: Target, meshes: Sequence[Mesh]) -> Module:
+def _run(step: Pass, module: Module, target: Target, meshes: Sequence[Mesh], written: SourceSpan | None) -> Module:
     made: object = step.run(module, target)
     if not isinstance(made, Module):
         raise WrongTypeError(
@@ -185,8 +187,13 @@ def _run(step: Pass, module: Module, target: Target, meshes: Sequence[Mesh]) -> 
         try:
             _verify(made, meshes)
         except VerifyError as error:
-            message = f"what pass '{step.name}' made is not well formed: {error.message}"
-            raise type(error)(message, span=error.span, remedy=error.remedy) from error
+            own = type(step).__module__.partition(".")[0] == __name__.partition(".")[0]
+            message = (
+                f"what pass '{step.name}' made is not well formed: {error.message}; this is a defect of "
+                f"{'TileFoundry' if own else 'the pass'}, not of the program"
+            )
+            remedy = "report it to TileFoundry, with the program" if own else error.remedy
+            raise type(error)(message, span=error.span or written, remedy=remedy) from error
     form = next((f for f in (HIR, TIR) if f in step.establishes), None)
     if form is not None and form_of(made) != form:
         raise VerifyError(f"pass '{step.name}' says that it establishes '{form}', and made {form_of(made)}")

@@ -13,6 +13,7 @@ import pytest
 from tilefoundry.diagnostics import CompileError, TileFoundryError, VerifyError, WrongTypeError, WrongValueError
 from tilefoundry.dsl import Tensor
 from tilefoundry.ir.core.expr import Var
+from tilefoundry.ir.core.metadata import SourceSpanMetadata
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.dims import INDEX_TYPE
 from tilefoundry.ir.samples import attention
@@ -271,8 +272,17 @@ def test_what_a_pass_breaks_is_found_after_it() -> None:
         def run_kernel(self, kernel, module, target):
             return replace(kernel, body=Evaluate(PipeCommit(), (Var("nobody", INDEX_TYPE),)))
 
-    with pytest.raises(VerifyError, match="what pass 'break' made is not well formed: .*nobody"):
-        default_passes().add(Breaking(), after="insert-barriers").run(attention(), CUDA)
+    place = SourceSpanMetadata("kernel.py", 3, 1, 4, 5)
+    program = attention()
+    program = replace(program, functions=(replace(program.entry_function(), metadata=(place,)),))
+    with pytest.raises(VerifyError, match="what pass 'break' made is not well formed: .*nobody") as found:
+        default_passes().add(Breaking(), after="insert-barriers").run(program, CUDA)
+    assert "this is a defect of TileFoundry, not of the program" in str(found.value)  # where this pass lies
+    assert found.value.span == place.span and "report it" in str(found.value.remedy)
+    Breaking.__module__ = "another"
+    with pytest.raises(VerifyError, match="this is a defect of the pass, not of the program") as found:
+        default_passes().add(Breaking(), after="insert-barriers").run(program, CUDA)
+    assert "report it" not in str(found.value.remedy)
 
 
 def test_kernels_and_functions_do_not_mix() -> None:
