@@ -68,6 +68,7 @@ class AllocTensor(ValueOp):
             ctx.error(f"a kernel allocates in rmem, smem and gmem, got {type_.storage}", "name one of these")
         if not all(isinstance(extent, int) for extent in type_.shape):
             ctx.error(f"{type_} has a symbolic extent", "allocate a tile of static extents")
+        _check_elements(ctx, type_)
         return type_
 
 
@@ -168,7 +169,14 @@ class TensorView(ValueOp):
         view = TensorType(shape, dtype, materialised(self.layout, shape, type_.storage), type_.storage)
         if isinstance(type_, TensorType) and not span:
             _check_reach(ctx, type_, coords, view)
+        _check_elements(ctx, view)
         return view
+
+
+def _check_elements(ctx: TypeContext, type_: TensorType) -> None:
+    """Refuses a tensor without elements: C++ knows no array of none. Extents in gmem are those of the launch."""
+    if type_.storage is not StorageKind.GMEM and any(isinstance(e, int) and e == 0 for e in type_.shape):
+        ctx.error(f"{type_} has no elements", "leave it out, and what reads and writes it, or give extents from 1 on")
 
 
 def _check_reach(ctx: TypeContext, memory: TensorType, coords: tuple[Expr | int, ...], view: TensorType) -> None:
