@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 
-from tilefoundry.diagnostics import DimSubstitutionError, WrongTypeError
+from tilefoundry.diagnostics import DimSubstitutionError, WrongTypeError, WrongValueError
 from tilefoundry.ir.core.expr import Call, Constant, Expr, Tuple, Var
 from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.dims.ops import (
@@ -32,19 +32,36 @@ Atom = Expr
 Monomial = tuple[Atom, ...]  # factors in atom order, repeated for powers; () is the constant
 Poly = dict[Monomial, int]  # no zero coefficients
 
+MAX_DEPTH = 200  # nesting of one dim; far below Python's own recursion limit
+
 
 def normalize_dim(dim: Dim) -> Dim:
     """The normal form of a dim: a plain int when it is constant, else an expression.
 
     Raises:
         WrongTypeError: not a plain int or a scalar expression.
+        WrongValueError: its operations are nested deeper than `MAX_DEPTH`.
         DimSubstitutionError: it divides by the constant zero.
     """
     if type(dim) is int:
         return dim
     if isinstance(dim, Expr) and not isinstance(dim, (Call, Constant, Tuple)):
         return dim
+    _check_depth(dim)
     return to_dim(poly_of(dim))
+
+
+def _check_depth(dim: Dim) -> None:
+    level = [dim]
+    for _ in range(MAX_DEPTH + 1):
+        calls = [d for d in level if isinstance(d, Call) and isinstance(d.target, DimOp)]
+        level = list({id(arg): arg for call in calls for arg in call.args}.values())
+        if not level:
+            return
+    raise WrongValueError(
+        f"expected an extent of at most {MAX_DEPTH} nested operations, got one that is deeper",
+        remedy="make it a DimVar of its own, which each call then gives its value",
+    )
 
 
 def dim_equal(a: Dim, b: Dim) -> bool:

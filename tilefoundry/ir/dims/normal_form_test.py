@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tilefoundry.diagnostics import DimSubstitutionError, WrongTypeError
+from tilefoundry.diagnostics import DimSubstitutionError, WrongTypeError, WrongValueError
 from tilefoundry.ir.core import Call, Constant, Tuple, Var
 from tilefoundry.ir.dims import (
     INDEX_TYPE,
@@ -312,3 +312,16 @@ def test_an_extremum_that_shows_only_after_common_terms_are_out_is_flattened(dim
     form = normalize_dim(dim)
     assert normalize_dim(form) == form
     assert values(form) == values(dim)
+
+
+@pytest.mark.parametrize("step", [lambda d: d // 2 + 1, lambda d: d * 2 + 1, lambda d: d + 1], ids="qlc")
+def test_dims_may_be_deep_but_not_deeper(step):
+    dim = N
+    for _ in range(70):
+        dim = step(dim)
+    assert normalize_dim(normalize_dim(dim)) == normalize_dim(dim)
+    assert format_dim(normalize_dim(dim))
+    for _ in range(3000):
+        dim = step(dim)
+    with pytest.raises(WrongValueError, match="at most 200 nested operations"):
+        normalize_dim(dim)
