@@ -71,7 +71,8 @@ def _is_layout(item: object) -> bool:
 def _extent(p: Parser, node: ast.AST, extent: object) -> Index:
     if isinstance(extent, Placed):
         return extent.extent
-    if not is_index(extent) or isinstance(extent, Window):
+    too_large = type(extent) is int and not is_index(extent)
+    if not (too_large or is_index(extent)) or isinstance(extent, Window):
         hides = isinstance(extent, (Described, Function))
         p.refuse(
             node,
@@ -80,7 +81,11 @@ def _extent(p: Parser, node: ast.AST, extent: object) -> Index:
         )
     index = as_index(extent)
     if isinstance(index, int) and not 0 <= index < 1 << 63:
-        p.refuse(node, f"expected an extent from 0 to 2**63 - 1, got {index}", "write a non-negative int, or a DimVar")
+        p.refuse(
+            node,
+            f"expected an extent from 0 to 2**63 - 1, got {index}",
+            "write a non-negative int below 2**63, or a DimVar",
+        )
     return index
 
 

@@ -95,6 +95,14 @@ def _python_call(
             )
         with p.located(node):
             return function(*values, **named)
+    if isinstance(node.func, ast.Attribute) and isinstance(child := p.evaluate(node.func.value), Module):
+        written = ast.unparse(node.func.value)
+        p.refuse(
+            node,
+            f"'{node.func.attr}' is a member of module '{child.name}', and a child is called by its entry",
+            f"write {written}(...), which calls '{child.entry}'; or hold '{node.func.attr}' in this module: "
+            f"{node.func.attr} = <the @func function>",
+        )
     p.refuse(
         node,
         f"expected a tf op, a @func function or a shape function, got {_name(function)}",

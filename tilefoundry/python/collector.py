@@ -45,6 +45,14 @@ class Collector:
         self.groups: dict[str, tuple[Module, ...]] = {}
         self.methods: dict[str, Callable[..., object]] = {}
         self._open: list[str] = []
+        for base in cls.__mro__[1:-1]:
+            held = next((name for name in vars(base) if name not in _IGNORED), None)
+            if held is not None:
+                raise WrongTypeError(
+                    f"module '{cls.__name__}': member '{held}' of the base class '{base.__name__}' is not taken over",
+                    span=site.place,
+                    remedy="write it in the class body, or hold another module as a child",
+                )
         for name, value in vars(cls).items():
             if name not in _IGNORED:
                 self._sort(name, value)

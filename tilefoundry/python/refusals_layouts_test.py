@@ -40,7 +40,10 @@ TYPES: dict[str, tuple[str, tuple[str, ...]]] = {
     "extent of a bool": (typed('§Tensor[(True, 64), "f32"]'), ("int or a DimVar as extent, got True",)),
     "extent of a tuple": (typed('§Tensor[((8, 8), 64), "f32"]'), ("extent, got a tuple of 2",)),
     "negative extent": (typed('§Tensor[(-8, 64), "f32"]'), ("extent from 0 to 2**63 - 1, got -8", "non-negative")),
-    "huge extent": (typed('§Tensor[(2 ** 63, 64), "f32"]'), ("int or a DimVar as extent, got 9223372036854775808",)),
+    "huge extent": (
+        typed('§Tensor[(2 ** 63, 64), "f32"]'),
+        ("extent from 0 to 2**63 - 1, got 9223372036854775808", "below 2**63"),
+    ),
     "dtype of an object": (typed("§Tensor[(8, 64), DType.f32]"), ("expected a dtype name", '"f32"')),
     "unknown dtype": (typed('§Tensor[(8, 64), "fp32"]'), ("unknown dtype 'fp32'", "f32")),
     "dtype in capitals": (typed('§Tensor[(8, 64), "F32"]'), ("unknown dtype 'F32'",)),

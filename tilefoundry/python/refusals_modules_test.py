@@ -67,7 +67,7 @@ DECORATORS: dict[str, tuple[str, type[Exception], tuple[str, ...]]] = {
     "members of a base class": (
         "class Base:\n    def g(self): pass\n@module()\n§class A(Base): pass",
         TypeError,
-        ("'A' is empty", "base class"),
+        ("member 'g' of the base class 'Base' is not taken over", "in the class body"),
     ),
     "a number as a member": (
         members("§n = 3"),
@@ -156,7 +156,17 @@ DECORATORS: dict[str, tuple[str, type[Exception], tuple[str, ...]]] = {
         ValueError,
         ("'forward' would be hidden",),
     ),
+    "members of a base class beside others": (
+        "class Base:\n    def g(self): pass\n" + members().replace("class Program", "§class Program(Base)"),
+        TypeError,
+        ("module 'Program': member 'g' of the base class 'Base'",),
+    ),
     # calls between members
+    "call of a member of a child": (
+        CHILD + members("child = g").replace("return x", "return §child.g(x)"),
+        VerifyError,
+        ("'g' is a member of module 'child'", "write child(...), which calls 'g'"),
+    ),
     "recursion": (members().replace("return x", "return §f(x)"), VerifyError, ("recursive call: f -> f", "loop")),
     "mutual recursion": (
         members(f"@func\n{G}".replace("return x", "return §f(x)")).replace("return x", "return g(x)"),

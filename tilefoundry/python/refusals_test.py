@@ -63,6 +63,10 @@ VERIFY: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "assignment to an element": (body("§x[0] = x", "return x"), ("elements cannot be assigned", "insert_slice")),
     "assignment to an attribute": (body("§x.y = x", "return x"), ("name on the left side",)),
+    "a coordinate unpacked": (
+        placed("a, b = §t.l + 1", "return x"),
+        ("expected several values to unpack, got the extent <coordinate along 'l'> + 1",),
+    ),
     "dropped value": (body("§tf.exp(x)", "return x"), ("dropped",)),
     "starred call": (body("y = (x,)", "return tf.exp(§*y)"), ("'*' in a call",)),
     "double starred call": (body("return tf.exp(**§{})"), ("'**' in a call",)),

@@ -13,7 +13,7 @@ from types import BuiltinFunctionType, FunctionType
 from tilefoundry.ir.core.expr import Call, Constant, Expr, Var
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
-from tilefoundry.ir.dims import INDEX_TYPE, is_dim_expr
+from tilefoundry.ir.dims import INDEX_TYPE, DimVar, is_dim_expr
 from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.hir import MeshCoordinate
 from tilefoundry.ir.shard import Mesh, MeshAxis, ValueState
@@ -77,13 +77,20 @@ def as_index(value: object) -> Index:
     return value
 
 
+def _atom(atom: Expr) -> str:
+    """A scalar inside of an extent: by its name where it has one, a mesh coordinate by its axis."""
+    if isinstance(atom, Call) and isinstance(atom.target, MeshCoordinate):
+        return f"<coordinate along '{atom.target.axis.name}'>"
+    return atom.name if isinstance(atom, (Var, DimVar)) else str(atom)
+
+
 def describe(value: object) -> str:
     """What a value is, in the words of a message."""
     if isinstance(value, Window):
         return f"a tile window of {value.size} elements"
     if isinstance(value, Expr):
         if is_dim_expr(value):
-            return f"the extent {format_dim(value)}"
+            return f"the extent {format_dim(value, _atom)}"
         what = "a loop variable" if isinstance(value, Var) and value.type == INDEX_TYPE else "a run-time value"
         return repr(value.value) if isinstance(value, Constant) else f"{what} of type {value.type}"
     if isinstance(value, MeshAxis):

@@ -49,7 +49,10 @@ def validate_program_topology(topologies: Sequence[ProgramTopology], target: Tar
                 )
             continue
         if topology.size < 1:
-            raise WrongValueError(f"topology '{topology.name}' has extent {topology.size}, expected at least 1")
+            raise WrongValueError(
+                f"topology '{topology.name}' has extent {topology.size}, expected at least 1",
+                remedy=f'give it the units that the program uses: Topology("{topology.name}", 1) for one',
+            )
         if limit is not None and topology.size > limit:
             raise WrongValueError(
                 f"topology '{topology.name}' has extent {topology.size}, above the limit {limit} of '{target.name}'",
