@@ -231,3 +231,51 @@ def read_by_index(e: Tensor[(4, 0), "f32"], i: Tensor[(2,), "i64"]) -> Tensor[(4
     with Mesh(("thread",), (4,), ("t",)) as m:
         s, at = tf.reshard(e, (4, 0), "smem"), tf.reshard(i, (2,), "smem")
         return tf.reshard(tf.reshard(tf.index_select(s, at, dim=1), (4 @ m.t, 2), "rmem"), (4, 2), "gmem")
+
+
+def attention_of_tiles(keys: int, width: int) -> Any:
+    """Tiles of one head: of no keys, or of a width of 0, which makes all scores alike."""
+    shape = (1, 1, keys, width)
+
+    @func(topologies=THREADS)
+    def program(
+        q: Tensor[(1, 1, 4, width), "f32"], k: Tensor[shape, "f32"], v: Tensor[(1, 1, keys, 8), "f32"]
+    ) -> Tensor[(1, 1, 4, 8), "f32"]:
+        with Mesh(("thread",), (4,), ("t",)) as m:
+            a = tf.reshard(q, (1, 1, 4, width), "smem")
+            b, c = tf.reshard(k, (1, 1, keys, width), "smem"), tf.reshard(v, (1, 1, keys, 8), "smem")
+            return tf.reshard(
+                tf.reshard(tf.attention(a, b, c, scale=0.5), (1, 1, 4 @ m.t, 8), "rmem"), (1, 1, 4, 8), "gmem"
+            )
+
+    return program
+
+
+@func(topologies=THREADS)
+def moved(x: F32, e: Tensor[(4, 0), "f32"], cache: Tensor[(1, 4, 1, 3), "f32"], i: Tensor[(4, 0), "i64"]) -> (
+    Tensor[(4, 0), "f32"], Tensor[(4, 0, 3), "f32"], Tensor[(4, 0), "f32"], Tensor[(4, 0), "f32"],
+    Tensor[(1, 4, 1, 3), "f32"], Tensor[(0,), "i32"], Tensor[(4, 0), "f32"], Tensor[(0,), "i64"],
+    Tensor[(4, 0), "bool"], Tensor[(0, 12), "f32"], Tensor[(1, 4, 1, 3), "f32"], Tensor[(4, 0), "f32"],
+    Tensor[(4, 0), "i64"], F32
+):  # fmt: skip
+    """Views, reads by index and updates."""
+    with Mesh(("thread",), (4,), ("t",)) as m:
+        a, s = tf.reshard(x, (4 @ m.t, 3), "rmem"), tf.reshard(x, (4, 3), "smem")
+        none, at = tf.reshard(e, (4 @ m.t, 0), "rmem"), tf.reshard(i, (4, 0), "smem")
+        c, new = tf.reshard(cache, (1, 4, 1, 3), "smem"), tf.reshard(cache[:, 0:0], (1, 0, 1, 3), "smem")
+        return (
+            tf.reshard(tf.squeeze(tf.unsqueeze(none, 0), 0), (4, 0), "gmem"),
+            tf.reshard(tf.expand(tf.unsqueeze(none, 2), (4, 0, 3)), (4, 0, 3), "gmem"),
+            tf.reshard(tf.repeat_interleave(s, 0, axis=1), (4, 0), "gmem"),
+            tf.reshard(tf.gather(s, at, dim=1), (4, 0), "gmem"),
+            tf.reshard(tf.cache_update(c, 4, 0, new), (1, 4, 1, 3), "gmem"),
+            tf.reshard(tf.arange(Tensor[(0,), "i32"]), (0,), "gmem"),
+            tf.reshard(a[:, 0:1] * none, (4, 0), "gmem"),
+            tf.reshard(tf.argmin(tf.reshard(x[0:0], (0 @ m.t, 3), "rmem"), axis=1), (0,), "gmem"),
+            tf.reshard(tf.logical_not(none > 0.0), (4, 0), "gmem"),
+            tf.reshard(tf.reshape(e, (0, 12)), (0, 12), "gmem"),
+            tf.cache_update(cache, 4, 0, cache[:, 0:0]),
+            tf.reshard(tf.relu(tf.sigmoid(tf.tanh(none))), (4, 0), "gmem"),
+            i,
+            x,
+        )

@@ -45,6 +45,14 @@ CASES: dict[str, tuple[Any, tuple[torch.Tensor, ...]]] = {
     "carried": (programs.carried, (X, none(4, 0))),
     "filled": (programs.filled, (WIDE, none(0, 4))),
     "attention": (programs.attention, (torch.ones(1, 1, 4, 8), none(1, 1, 0, 8), none(1, 1, 0, 8))),
+    **{
+        f"attention_of_tiles-{n}-{d}": (
+            programs.attention_of_tiles(n, d),
+            (torch.ones(1, 1, 4, d), torch.ones(1, 1, n, d), torch.arange(n * 8.0).reshape(1, 1, n, 8)),
+        )
+        for n, d in ((0, 8), (4, 0))
+    },
+    "moved": (programs.moved, (X, none(4, 0), X.reshape(1, 4, 1, 3), none(4, 0, dtype=torch.int64))),
     "convolution": (programs.convolution, (none(1, 0, 5, 5), none(4, 0, 2, 2), torch.arange(4.0))),
     "rotated": (
         programs.rotated,
@@ -76,7 +84,7 @@ def test_kernels_hold_no_tensor_without_elements(name: str, target: Target) -> N
     assert name.startswith("shapes_kept") == (items == [])
 
 
-@pytest.mark.parametrize("name", ["reductions", "joined", "products", "convolution"])
+@pytest.mark.parametrize("name", ["reductions", "joined", "products", "convolution", "moved", "attention_of_tiles-4-0"])
 def test_cuda_compiles(tmp_path: Path, name: str) -> None:
     [text] = compile_ptx(emit_module(lower(CASES[name][0], H200), H200), CompilerOptions(), tmp_path).values()
     assert ".entry" in text

@@ -164,6 +164,11 @@ VERIFY: dict[str, tuple[str, tuple[str, ...]]] = {
     "async copy": (placed("§T.copy_async(va, r)"), ("from gmem to smem", "T.copy")),
     "async wait": (kernel("§T.cp_async_wait(n=-1)"), ("must not be negative",)),
     "allocation of a global scalar": (kernel('x = §T.alloc_tensor(Tensor[(), "f32", "gmem"])'), ("give it an axis",)),
+    "allocation without elements": (kernel('x = §T.alloc_tensor(Tensor[(4, 0), "f32", "smem"])'), ("has no elements",)),
+    "view of nothing": (
+        kernel('x = T.alloc_tensor(Tensor[(4, 8), "f32", "smem"])', "y = §T.tensor_view(x, shape=(0, 8))"),
+        ("has no elements", "leave it out"),
+    ),
     "allocation on the host": (kernel('x = §T.alloc_tensor(Tensor[(8,), "f32", "host"])'), ("gmem, got host",)),
     "dynamic allocation": (
         kernel('x = §T.alloc_tensor(Tensor[(N,), "f32", "smem"])', params=NO),
