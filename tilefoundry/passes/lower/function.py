@@ -10,10 +10,12 @@ from tilefoundry.ir.core.metadata import span_of
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.tir import Item
 from tilefoundry.ir.traverse import post_order
-from tilefoundry.ir.types import StorageKind, TensorType
+from tilefoundry.ir.types import DType, StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.outputs import store_results
 from tilefoundry.passes.names import Names
+
+_WITHOUT_CODE = (DType.f8e8m0, DType.f4e2m1)  # formats of block scaling: no code generator has a type for them
 
 
 def lower_function(
@@ -28,6 +30,7 @@ def lower_function(
         VerifyError: the placement cannot be compiled; says what and where.
     """
     _check_one_body(fn)
+    _check_elements(fn)
     body = fn.body
     assert body is not None
     results: tuple[Expr, ...] = (
@@ -60,6 +63,18 @@ def _check_one_body(fn: Function) -> None:
             remedy="compile tilefoundry.ir.specialize_module(module, "
             f'{{"{pattern.dim_var}": DimVar("{pattern.dim_var}", {pattern.lo}, {pattern.hi})}}), of the prototype',
         )
+
+
+def _check_elements(fn: Function) -> None:
+    """A kernel computes with elements that the machine has instructions for."""
+    assert fn.body is not None
+    for expr in (*fn.params, *post_order(fn.body)):
+        if isinstance(expr.type, TensorType) and expr.type.dtype in _WITHOUT_CODE:
+            raise VerifyError(
+                f"elements of {expr.type.dtype} cannot be compiled yet",
+                span=span_of(expr.metadata) or fn.span,
+                remedy="hold scales as f32 or bf16 in the kernel; tilefoundry.evaluate runs the program",
+            )
 
 
 def _output(ctx: Lowering, result: Expr, k: int, count: int) -> Var:
