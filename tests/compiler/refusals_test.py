@@ -311,6 +311,19 @@ def powers_of_two() -> Module:
     return P
 
 
+def product_of_a_split_axis() -> Module:
+    @module(entry="f", target=TARGET, topologies=LEVELS)
+    class P:
+        @func
+        def f(a: Tensor[(4, 64), "f32"], b: Tensor[(64, 4), "f32"]) -> Tensor[(4, 4), "f32"]:
+            with Mesh(("thread",), (32,), ("t",)) as t:
+                x, y = tf.reshard(a, (4, 64 @ t.t), "rmem"), tf.reshard(b, (64 @ t.t, 4), "rmem")
+                z = x @ y  # <- here
+                return tf.reshard(z, (4, 4), "gmem")
+
+    return P
+
+
 def packed_parameter() -> Module:
     @module(entry="f", target=TARGET, topologies=LEVELS)
     class P:
@@ -324,6 +337,7 @@ def packed_parameter() -> Module:
 
 TABLE: list[tuple[Build, str, str]] = [
     (powers_of_two, "elements of f8e8m0 cannot be compiled yet", "as f32"),
+    (product_of_a_split_axis, "a product with K split over the mesh", "without mesh axes>, 'smem'"),
     (packed_parameter, "elements of f8e8m0 cannot be compiled yet", "as f32"),
     (as_many_of_the_greatest_as_a_call_says, "a positive k that is known when the program is written", "as a number"),
     (replicated_beside_split, "cannot be read element by element", "the same factors"),
