@@ -108,7 +108,7 @@ class Elaborator:
         return value
 
     def _size(self, instance: Function, body: Expr) -> int:
-        """How many expressions an instance is; it lives as long as this session."""
+        """How many expressions an instance is; it lives as long as this elaborator."""
         if id(instance) not in self._sizes:
             self._sizes[id(instance)] = sum(1 for _ in post_order(body))
         return self._sizes[id(instance)]
