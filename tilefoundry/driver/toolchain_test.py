@@ -54,7 +54,7 @@ def test_the_runfiles_come_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_nothing_of_the_callers_environment_reaches_nvcc(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NVCC_APPEND_FLAGS", "--evil")
     environment = toolchain.CudaToolkit(Path("/t")).environment()
-    assert set(environment) == {"PATH", "CICC_PATH", "NVVMIR_LIBRARY_DIR", "LC_ALL", "PWD"}
+    assert set(environment) == {"PATH", "CICC_PATH", "NVVMIR_LIBRARY_DIR", "LC_ALL", "MALLOC_CONF", "PWD"}
 
 
 def test_a_missing_host_compiler_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

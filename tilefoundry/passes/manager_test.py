@@ -272,12 +272,13 @@ def test_what_a_pass_breaks_is_found_after_it() -> None:
         def run_kernel(self, kernel, module, target):
             return replace(kernel, body=Evaluate(PipeCommit(), (Var("nobody", INDEX_TYPE),)))
 
+    Breaking.__module__ = "tilefoundry.passes.break"
     place = SourceSpanMetadata("kernel.py", 3, 1, 4, 5)
     program = attention()
     program = replace(program, functions=(replace(program.entry_function(), metadata=(place,)),))
     with pytest.raises(VerifyError, match="what pass 'break' made is not well formed: .*nobody") as found:
         default_passes().add(Breaking(), after="insert-barriers").run(program, CUDA)
-    assert "this is a defect of TileFoundry, not of the program" in str(found.value)  # where this pass lies
+    assert "this is a defect of TileFoundry, not of the program" in str(found.value)
     assert found.value.span == place.span and "report it" in str(found.value.remedy)
     Breaking.__module__ = "another"
     with pytest.raises(VerifyError, match="this is a defect of the pass, not of the program") as found:
