@@ -11,6 +11,7 @@ import pickle
 import pytest
 import torch
 
+import tilefoundry  # noqa: F401  (brings the evaluator to Modules)
 from tilefoundry.diagnostics import EvalError, VerifyError
 from tilefoundry.dsl import ConstTensor, DimVar, DimVarRangePat, Tensor, tf
 from tilefoundry.evaluator import evaluate
