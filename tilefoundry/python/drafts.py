@@ -67,10 +67,11 @@ class Draft(Function):
         Raises:
             WrongTypeError: always, with what runs it.
         """
-        raise WrongTypeError(
-            f"'{self.name}' is a function of the language, and runs when it is evaluated or compiled",
-            remedy=f"write tilefoundry.evaluate({self.name}, ...), or tilefoundry.jit({self.name})(...)",
-        )
+        with at(sys._getframe(1)):
+            raise WrongTypeError(
+                f"'{self.name}' is a function of the language, and runs when it is evaluated or compiled",
+                remedy=f"write tilefoundry.evaluate({self.name}, ...), or tilefoundry.jit({self.name})(...)",
+            )
 
     @property
     def variants(self) -> tuple[Function, ...]:

@@ -163,3 +163,13 @@ def test_members_are_listed():
     assert dir(Program) == sorted(set(dir(Program)))
     for name in Program.member_names():
         assert getattr(Program, name) is not None
+
+
+def test_a_call_outside_of_a_program_is_refused_where_it_stands() -> None:
+    @func
+    def f(x: Tensor[(4,), "f32"]) -> Tensor[(4,), "f32"]:
+        return x
+
+    with pytest.raises(WrongTypeError, match=r"'f' is a function of the language, and runs when") as found:
+        f(3)
+    assert found.value.span is not None and found.value.span.file == __file__ and "    f(3)" in str(found.value)
