@@ -10,7 +10,16 @@ import pytest
 
 import tilefoundry
 from examples.attention.program import DTYPES, HEAD_DIMS, attention_module
-from tests.compiler import arithmetic_programs, kernel_programs, programs, view_programs
+from tests.compiler import (
+    arithmetic_programs,
+    attention_op_programs,
+    edge_programs,
+    index_programs,
+    kernel_programs,
+    programs,
+    shape_programs,
+    view_programs,
+)
 from tilefoundry.codegen.emit import emit_module
 from tilefoundry.driver.inputs import normalize_to_module
 from tilefoundry.driver.native import generated_sources
@@ -24,6 +33,7 @@ CUDA = CudaTarget("nvidia.h200_sxm")
 _CORE = Path(tilefoundry.__file__).parent / "runtime" / "include" / "tilefoundry" / "runtime" / "core"
 _DECLARED = re.compile(r"^TILEFOUNDRY_(?:HOST_)?DEVICE (?:constexpr )?\w+ (\w+)\(", re.MULTILINE)
 _OPS = re.compile(r"^namespace ops \{$(.*?)^\}  // namespace ops$", re.MULTILINE | re.DOTALL)
+_STARTS = {"cpu::launch", "cpu::launch_resident"}
 # Words of which the name of a tier is made: instructions, units and architectures.
 _TIER = re.compile(
     r"fma|wgmma|wmma|mma_|_mma|ldmatrix|stmatrix|cp_?async|tma|bulk|simt|scalar|vector|exchange|avx|sm_?\d|cuda|cpu"
@@ -48,7 +58,7 @@ def faults(source: str) -> Iterator[str]:
         elif name not in known:
             yield f"ops::{name} is no operation of the runtime"
     # the wrapper of a CPU kernel starts it; nothing else reaches into a target's own headers
-    for name in sorted(set(re.findall(r"\b((?:detail|cuda|cpu|wgmma|SM\d+\w*)::\w+)", source)) - {"cpu::launch"}):
+    for name in sorted(set(re.findall(r"\b((?:detail|cuda|cpu|wgmma|SM\d+\w*)::\w+)", source)) - _STARTS):
         yield f"{name} is not of the surface"
     if re.search(r"\basm\b|__\w+_sync\(|__syncthreads", source):
         yield "holds instructions of a machine"
@@ -57,7 +67,7 @@ def faults(source: str) -> Iterator[str]:
 def all_programs() -> dict[str, Module]:
     """Every program of the compiler's tests, with those that take parameters in some sizes."""
     found: dict[str, Module] = {"scale": TWICE}
-    for file in (programs, arithmetic_programs, view_programs, kernel_programs):
+    for file in (programs, arithmetic_programs, view_programs, kernel_programs, edge_programs):
         for name, value in vars(file).items():
             if isinstance(value, (Module, PrimFunction)):
                 found[f"{file.__name__.rpartition('.')[2]}.{name}"] = normalize_to_module(value)
@@ -68,6 +78,14 @@ def all_programs() -> dict[str, Module]:
         found[f"softmax {dtype}"] = programs.row_softmax(256, dtype)
         found[f"compositions {dtype}"] = arithmetic_programs.compositions(dtype)
     found |= {"swap": programs.swap(3), "row_sums": programs.row_sums(4)}
+    found |= {
+        "embedding": index_programs.embedding(64, "f16", "i64"),
+        "staged": index_programs.staged("f32", "i32"),
+        "indexed registers": index_programs.in_registers(0, "f32", "i64"),
+        "shapes": shape_programs.in_registers("bf16"),
+        "shapes elsewhere": shape_programs.other_placements("f32"),
+        "decode": attention_op_programs.decode("bf16", 16, 2, 64),
+    }
     return found
 
 
@@ -76,7 +94,7 @@ PROGRAMS = all_programs()
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_one_include_and_no_tier(name: str) -> None:
-    declared = PROGRAMS[name].resolve_target()
+    declared = PROGRAMS[name].resolve_target() if PROGRAMS[name].declares_target() else CUDA
     targets: list[Target] = [CpuTarget()] if isinstance(declared, CpuTarget) else [CUDA, CpuTarget()]
     for target in targets:
         module = emit_module(lower(PROGRAMS[name], target), target)
