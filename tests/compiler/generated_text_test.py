@@ -20,6 +20,7 @@ from tests.compiler import (
     shape_programs,
     view_programs,
 )
+from tilefoundry.codegen.cuda.emit import _derive_launch_config
 from tilefoundry.codegen.emit import emit_module
 from tilefoundry.driver.inputs import normalize_to_module
 from tilefoundry.driver.native import generated_sources
@@ -101,6 +102,15 @@ def test_one_include_and_no_tier(name: str) -> None:
         for file, source in generated_sources(module, ["sm_90a"]).items():
             if file != "cubins.S":
                 assert not list(faults(source)), f"{file} for {target.name}"
+
+
+def test_launches_follow_from_the_meshes() -> None:
+    for name, grid, block in (("programs.ScaleRows", 64, 1), ("programs.RowMean", 1, 256), ("scale", None, 64)):
+        lowered = lower(PROGRAMS[name], CUDA)
+        kernel = lowered.entry_function()
+        assert isinstance(kernel, PrimFunction)
+        config = _derive_launch_config(lowered, kernel)
+        assert (config.grid, config.block) == (grid, block)
 
 
 def test_the_programs_use_most_operations() -> None:
