@@ -76,7 +76,10 @@ def literal_text(value: float | int | bool, dtype: DType) -> str:
     if dtype is DType.f64:
         return text
     single = f"static_cast<float>({text})"
-    return single if dtype is DType.f32 else f"{dtype_text(dtype)}({single})"
+    if dtype is DType.f32:
+        return single
+    # CUTLASS's own conversions to formats of eight bits are not torch's
+    return f"convert<{dtype_text(dtype)}>({single})" if dtype.bits == 8 else f"{dtype_text(dtype)}({single})"
 
 
 def _dtype(expr: Expr) -> DType:

@@ -26,6 +26,7 @@ _NAMES = {
     DType.bf16: "bfloat16_t",
     DType.fp8e4m3: "float_e4m3_t",
     DType.fp8e5m2: "float_e5m2_t",
+    DType.f8e8m0: "float_ue8m0_t",
     DType.i64: "int64_t",
     DType.i32: "int32_t",
     DType.i16: "int16_t",

@@ -27,7 +27,7 @@ from tilefoundry.ir.shard import (
 )
 from tilefoundry.ir.tir.barriers import participants
 from tilefoundry.ir.traverse import post_order
-from tilefoundry.ir.types import StorageKind, TensorType
+from tilefoundry.ir.types import DType, StorageKind, TensorType
 from tilefoundry.passes.base import CALL_FREE, TIR, KernelPass
 from tilefoundry.passes.modes import crosses_warps, uncombinable
 from tilefoundry.passes.workspace import is_workspace
@@ -57,6 +57,7 @@ def check_compilable(kernel: tir.PrimFunction) -> None:
         CompileError: there is no code for one; names it, where it was written.
     """
     for param in kernel.params:
+        _elements(param, span_of(param.metadata) or kernel.span)
         if isinstance(param.type, TensorType) and isinstance(param.type.layout, (ShardLayout, ComposedLayout)):
             _refuse(
                 f"parameter '{param.name}' has the layout {param.type.layout}",
@@ -99,7 +100,15 @@ def _allocates(value: Expr) -> bool:
     return isinstance(value, Call) and isinstance(value.target, tir.AllocTensor)
 
 
+def _elements(var: Var, span: SourceSpan | None) -> None:
+    if isinstance(var.type, TensorType) and var.type.dtype is DType.f4e2m1:
+        _refuse(
+            f"'{var.name}', of elements of half a byte,", "hold them as fp8e4m3, which has all values of f4e2m1", span
+        )
+
+
 def _binding(var: Var, value: Expr, owners: Collection[Var], span: SourceSpan | None) -> None:
+    _elements(var, span)
     type_ = var.type
     target = value.target if isinstance(value, Call) else None
     if not isinstance(type_, TensorType) or not type_.shape or is_workspace(value):

@@ -21,7 +21,7 @@ def cast(ctx: EvalContext, op: Cast, call: Call, values: tuple[Value, ...]) -> t
     (x,) = ctx.operands(call.args, values)
     dtype = ctx.dtype(op.dtype)
     if dtype is torch.float8_e4m3fn and x.is_floating_point():
-        x = x.clamp(-_FP8E4M3_MAX, _FP8E4M3_MAX)
+        x = countable(x).clamp(-_FP8E4M3_MAX, _FP8E4M3_MAX)
     if x.is_floating_point() and not dtype.is_floating_point and dtype is not torch.bool:
         return _truncated(x, dtype)
     return x.to(dtype)

@@ -190,6 +190,12 @@ def test_cast_to_powers_of_two() -> None:
     )
 
 
+@pytest.mark.parametrize("source", [torch.float8_e8m0fnu, torch.float8_e5m2], ids=str)
+def test_a_cast_from_another_format_of_8_bits_to_fp8e4m3_saturates(source: torch.dtype) -> None:
+    x = torch.tensor([0.25, 2.0, 1024.0]).to(source)
+    assert_same(apply("cast", x, dtype="fp8e4m3").float(), torch.tensor([0.25, 2.0, 448.0]))
+
+
 def test_a_cast_between_floats_does_not_round_in_f64() -> None:
     x = torch.randn(5, dtype=torch.float64)
     for dtype in ("bf16", "f16", "f32", "fp8e4m3", "f8e8m0"):

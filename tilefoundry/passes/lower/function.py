@@ -15,8 +15,6 @@ from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.outputs import store_results
 from tilefoundry.passes.names import Names
 
-_WITHOUT_CODE = (DType.f8e8m0, DType.f4e2m1)  # formats of block scaling: no code generator has a type for them
-
 
 def lower_function(
     module: Module, fn: Function, tensor_cores: bool
@@ -66,14 +64,14 @@ def _check_one_body(fn: Function) -> None:
 
 
 def _check_elements(fn: Function) -> None:
-    """A kernel computes with elements that the machine has instructions for."""
+    """An element takes whole bytes: elements below a byte have no address, in memory or in a tensor from outside."""
     assert fn.body is not None
     for expr in (*fn.params, *post_order(fn.body)):
-        if isinstance(expr.type, TensorType) and expr.type.dtype in _WITHOUT_CODE:
+        if isinstance(expr.type, TensorType) and expr.type.dtype is DType.f4e2m1:
             raise VerifyError(
-                f"elements of {expr.type.dtype} cannot be compiled yet",
+                f"elements of {expr.type.dtype} take half a byte, and a kernel's elements take whole bytes",
                 span=span_of(expr.metadata) or fn.span,
-                remedy="hold scales as f32 or bf16 in the kernel; tilefoundry.evaluate runs the program",
+                remedy="hold them as fp8e4m3, which has all values of f4e2m1",
             )
 
 

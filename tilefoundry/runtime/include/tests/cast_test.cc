@@ -11,6 +11,7 @@ namespace {
 using cute::bfloat16_t;
 using cute::float_e4m3_t;
 using cute::float_e5m2_t;
+using cute::float_ue8m0_t;
 using cute::half_t;
 using cute::Int;
 using cute::Layout;
@@ -93,6 +94,28 @@ TEST(Convert, BF16) { check_format<bfloat16_t>({8, 7, true}); }
 TEST(Convert, F8E4M3) { check_format<float_e4m3_t>({4, 3, false}); }
 TEST(Convert, F8E5M2) { check_format<float_e5m2_t>({5, 2, true}); }
 
+/// The middle between two powers of two rounds up. Above the least power, torch rounds up whatever is no
+/// power.
+TEST(Convert, F8E8M0) {
+  auto const power = [](int code) { return std::ldexp(1.f, code - 127); };
+  for (int code = 0; code < 255; ++code) {
+    ASSERT_EQ(convert<float>(float_ue8m0_t::bitcast(static_cast<uint8_t>(code))), power(code));
+    float const middle = code == 0 ? std::nextafterf(power(0), 1.f) : 1.5f * power(code);
+    float const above = std::nextafterf(middle, HUGE_VALF), below = std::nextafterf(middle, 0.f);
+    for (float sign : {1.f, -1.f}) {
+      ASSERT_EQ(convert<float_ue8m0_t>(sign * power(code)).storage, code);
+      ASSERT_EQ(convert<float_ue8m0_t>(sign * below).storage, code);
+      ASSERT_EQ(convert<float_ue8m0_t>(sign * above).storage, code + 1);
+      ASSERT_EQ(convert<float_ue8m0_t>(sign * middle).storage, code + 1) << code;
+    }
+  }
+  for (float least : {0.f, -0.f, 1e-45f}) ASSERT_EQ(convert<float_ue8m0_t>(least).storage, 0);
+  for (float beyond : {HUGE_VALF, -HUGE_VALF, std::nanf(""), std::numeric_limits<float>::max()}) {
+    ASSERT_EQ(convert<float_ue8m0_t>(beyond).storage, 255);
+  }
+  EXPECT_TRUE(std::isnan(convert<float>(float_ue8m0_t::bitcast(255))));
+}
+
 TEST(Convert, FloatToIntegerTruncatesAndSaturates) {
   EXPECT_EQ(convert<int32_t>(2.9f), 2);
   EXPECT_EQ(convert<int32_t>(-2.9), -2);
@@ -150,7 +173,7 @@ void check_all_casts() {
 
 TEST(Cast, AllPairs) {
   check_all_casts<float, double, half_t, bfloat16_t, int8_t, int16_t, int32_t, int64_t, uint8_t, bool,
-                  float_e4m3_t, float_e5m2_t>();
+                  float_e4m3_t, float_e5m2_t, float_ue8m0_t>();
 }
 
 }  // namespace

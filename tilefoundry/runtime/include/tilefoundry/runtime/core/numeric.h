@@ -23,6 +23,8 @@ template <>
 struct is_small_float<cute::float_e4m3_t> : std::true_type {};
 template <>
 struct is_small_float<cute::float_e5m2_t> : std::true_type {};
+template <>
+struct is_small_float<cute::float_ue8m0_t> : std::true_type {};
 /// f32 of which tensor cores see 10 bits of the mantissa.
 template <>
 struct is_small_float<cute::tfloat32_t> : std::true_type {};
@@ -95,6 +97,22 @@ TILEFOUNDRY_HOST_DEVICE T float_to_fp8(float x) {
   return T(x);
 }
 
+/// f32 to e8m0, an exponent without sign or mantissa, as torch does: to the nearest power of two, halves up;
+/// what lies between 2^-127 and 2^-126 goes up, what lies below 2^-127 (and zero) to that, and what rounds to
+/// 2^128, which is not there, to NaN. CUTLASS rounds up and saturates.
+TILEFOUNDRY_HOST_DEVICE cute::float_ue8m0_t float_to_e8m0(float x) {
+  uint32_t const magnitude = bit_cast<uint32_t>(x) & 0x7fffffffu;
+  uint32_t const rounded = magnitude + (magnitude < 0x00800000u ? 0x3fffffu : 0x400000u);
+  uint32_t const exponent = magnitude < 0x7f800000u ? rounded >> 23 : 0xffu;
+  return cute::float_ue8m0_t::bitcast(static_cast<uint8_t>(exponent));
+}
+
+/// e8m0 to f32, exact: the least is below the normal numbers of f32.
+TILEFOUNDRY_HOST_DEVICE float e8m0_to_float(cute::float_ue8m0_t x) {
+  uint32_t const exponent = x.storage;
+  return bit_cast<float>(exponent == 0 ? 0x00400000u : exponent == 0xffu ? 0x7fc00000u : exponent << 23);
+}
+
 template <class T>
 struct IntegerRange {
   static constexpr T least = std::numeric_limits<T>::min();
@@ -116,6 +134,8 @@ template <class T>
 TILEFOUNDRY_HOST_DEVICE compute_t<T> widen(T x) {
   if constexpr (std::is_same<T, cute::half_t>::value) {
     return half_to_float(x);
+  } else if constexpr (std::is_same<T, cute::float_ue8m0_t>::value) {
+    return e8m0_to_float(x);
   } else if constexpr (is_small_float_v<T>) {
     return static_cast<float>(x);
   } else {
@@ -142,6 +162,8 @@ TILEFOUNDRY_HOST_DEVICE To convert(From from) {
   } else if constexpr (std::is_same<To, cute::bfloat16_t>::value) {
     // By way of f32 also for integers: CUTLASS's integer constructor truncates.
     return cute::bfloat16_t(static_cast<float>(from));
+  } else if constexpr (std::is_same<To, cute::float_ue8m0_t>::value) {
+    return detail::float_to_e8m0(static_cast<float>(from));
   } else if constexpr (detail::is_small_float_v<To>) {
     return detail::float_to_fp8<To>(static_cast<float>(from));
   } else if constexpr (std::is_floating_point<From>::value && std::is_integral<To>::value) {
