@@ -89,14 +89,6 @@ def ctas_that_would_write_the_same(
         return out
 
 
-@placed
-def arithmetic_on_what_is_not_read(x: Tensor[(8, 32), "f32"], i: Tensor[(5,), "i64"]) -> Tensor[(5, 32), "f32"]:
-    with Mesh(("thread",), (32,), ("t",)) as t:
-        y = tf.index_select(x, i, dim=0)
-        z = y + y  # <- here
-        return tf.reshard(tf.reshard(z, (5, 32 @ t.t), "rmem"), (5, 32 @ t.t), "gmem")
-
-
 TABLE: list[tuple[Function, str, str]] = [
     (an_intermediate_value, "not as an intermediate value", "tf.insert_slice(out, <it>, offsets)"),
     (along_a_spread_axis, "axis 0 of 'x' is spread over instances", "holds the whole axis"),
@@ -106,7 +98,6 @@ TABLE: list[tuple[Function, str, str]] = [
     (an_index_that_lies_nowhere, "expected 'index' as a global tensor", "pass it as a parameter"),
     (a_tile_of_any_extent, "a tile has static extents, got (N, 32)", "for i in tile(extent, step)"),
     (ctas_that_would_write_the_same, "differ along 'b' only", "every axis of the cta mesh"),
-    (arithmetic_on_what_is_not_read, "elements of the global tensor 'x' at run-time indices", "tf.reshard(x, <layout"),
 ]
 
 

@@ -98,16 +98,6 @@ def one_loop_twice() -> Module:
     return f
 
 
-def slice_of_joined_values() -> Module:
-    @func(target=TARGET, topologies=LEVELS)
-    def f(x: Tensor[(32, 8), "f32"]) -> Tensor[(32, 8), "f32"]:
-        with Mesh(("thread",), (32,), ("t",)) as t:
-            r = tf.reshard(tf.concat(x, x, axis=0)[16:48], (32 @ t.t, 8), "rmem")  # <- here
-            return tf.reshard(r, (32 @ t.t, 8), "gmem")
-
-    return f
-
-
 TABLE: list[tuple[Build, str, str]] = [
     (run_time_index_of_registers, "registers are indexed by numbers that are known when the program", "'smem'"),
     (repeated_across_threads, "has no view of the extents (16, 6, 8)", "in 'smem'"),
@@ -116,7 +106,6 @@ TABLE: list[tuple[Build, str, str]] = [
     (scalar_of_a_coordinate, "is one number, and this one depends on the coordinate along 'c'", "an element for each"),
     (window_of_a_run_time_thread, "starts at the coordinate along 't': each thread would take", "split the axis"),
     (one_loop_twice, "one value that a loop fills is returned twice", "a tf.zeros(...) of its own"),
-    (slice_of_joined_values, "a slice of joined values", "before they are joined"),
 ]
 
 

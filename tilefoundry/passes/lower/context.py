@@ -8,7 +8,7 @@ the loop opens (``loops.py``), so loop-invariant tiles are loaded once.
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from tilefoundry.diagnostics import VerifyError
 from tilefoundry.ir.core.expr import Call, Constant, Expr, Tuple, Var
@@ -41,7 +41,7 @@ from tilefoundry.passes.modes import broadcast_type, held
 from tilefoundry.passes.names import Names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Hashable, Iterable, Iterator
 
     from tilefoundry.ir.core.module import Module
 
@@ -62,9 +62,12 @@ class Lowering:
         self.items: list[Item] = []
         self._memo: list[dict[int, tuple[Expr, Value]]] = [{}]
         self._loops_run: list[dict[int, tuple[Carry, ...]]] = [{}]
+        self._blocks: list[list[Item]] = [self.items]
+        self._placed: list[dict[Hashable, Value]] = [{}]
         self.names = Names()
         self.reach = Reach()
         self._seen_in: dict[Var, Var] = {}
+        self._expanded: dict[int, tuple[Expr, Expr]] = {}
         self.loops: dict[int, GridRegionExpr] = {}  # by the identity of the induction variable
 
     # ---- values -------------------------------------------------------------------------------------------------
@@ -81,6 +84,24 @@ class Lowering:
     def remember(self, expr: Expr, value: Value) -> None:
         """States the value of ``expr`` for the open block."""
         self._memo[-1][id(expr)] = (expr, value)
+
+    def stands_for(self, call: Call, expanded: Expr) -> None:
+        """States the composition that a call is."""
+        self._expanded[id(call)] = (call, expanded)
+
+    def expanded(self, expr: Expr) -> Expr:
+        """The composition that ``expr`` was expanded into; itself where it was not."""
+        while (found := self._expanded.get(id(expr))) is not None:
+            expr = found[1]
+        return expr
+
+    def placed(self, key: Hashable) -> Value | None:
+        """What was stated as placed under a key in an open block, or None."""
+        return next((found for scope in reversed(self._placed) if (found := scope.get(key)) is not None), None)
+
+    def remember_placed(self, key: Hashable, value: Value) -> None:
+        """States what is placed, for the open block."""
+        self._placed[-1][key] = value
 
     def _lower(self, expr: Expr) -> Value:
         match expr:
@@ -168,6 +189,7 @@ class Lowering:
         """Binds the result of a value op to a fresh name."""
         var = Var(self.names.fresh(hint), type_)
         self.items.append(Binding(var, Call(op, args, type_)))
+        self.remember(var, var)
         return var
 
     def alloc(self, hint: str, type_: TensorType) -> Var:
@@ -192,6 +214,7 @@ class Lowering:
         expr = Constant(value, INDEX_TYPE) if isinstance(value, int) else value
         var = Var(self.names.fresh(hint), expr.type)
         self.items.append(Binding(var, expr))
+        self.remember(var, var)
         return var
 
     def broadcast(self, expr: Expr, var: Var, to: TensorType) -> Var:
@@ -216,16 +239,43 @@ class Lowering:
     @contextmanager
     def block(self) -> Iterator[list[Item]]:
         """Opens an inner block: what is lowered inside is known inside only."""
-        outer, inner = self.items, list[Item]()
+        inner: list[Item] = []
+        scopes: tuple[list[Any], ...] = (self._memo, self._loops_run, self._placed)
+        for scope in scopes:
+            scope.append({})
+        self._blocks.append(inner)
         self.items = inner
-        self._memo.append({})
-        self._loops_run.append({})
         try:
             yield inner
         finally:
-            self._memo.pop()
-            self._loops_run.pop()
-            self.items = outer
+            for scope in scopes:
+                scope.pop()
+            self._blocks.pop()
+            self.items = self._blocks[-1]
+
+    @contextmanager
+    def before_loops(self, call: Call, *scalars: Scalar) -> Iterator[None]:
+        """Goes back to the outermost open block in which what a call and some indices are made of is known.
+
+        What is lowered inside comes before the loops that it does not depend on.
+        """
+        needed = self.reach.of(call).union(*(self.reach.of(s) for s in scalars if isinstance(s, Expr)))
+        depth = max((self._known_since(atom) for atom in needed), default=0)
+        scopes: tuple[list[Any], ...] = (self._memo, self._loops_run, self._placed, self._blocks)
+        inner = [scope[depth + 1 :] for scope in scopes]
+        for scope in scopes:
+            del scope[depth + 1 :]
+        self.items = self._blocks[-1]
+        try:
+            yield
+        finally:
+            for scope, rest in zip(scopes, inner, strict=True):
+                scope.extend(rest)
+            self.items = self._blocks[-1]
+
+    def _known_since(self, var: int) -> int:
+        """The depth of the block that knows a Var by its id; that of the innermost one where none says so."""
+        return next((depth for depth, scope in enumerate(self._memo) if var in scope), len(self._memo) - 1)
 
     def refuse(self, at: Expr, message: str, *, remedy: str | None = None) -> NoReturn:
         """Raises VerifyError at the place where ``at`` was written."""

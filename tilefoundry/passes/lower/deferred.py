@@ -2,7 +2,8 @@
 
 ``tf.reshard(tf.attention(q, k, v)[b, h, i], (64 @ t.r, 128), "rmem")`` computes one tile of the result, from what
 that needs of the operands. The op's rule says how, by primitive ops over windows of the operands, once the layout of
-the tile is known; those lower as any others do.
+the tile is known; those lower as any others do. An operand may be such a value itself: then nothing of it goes to
+memory. The same window under the same layout is computed once, before the loops that have no part in it.
 """
 
 from __future__ import annotations
@@ -15,15 +16,16 @@ from typing import NoReturn
 from tilefoundry.ir import tir
 from tilefoundry.ir.core.expr import Call, Constant, Expr, Tuple, Var
 from tilefoundry.ir.core.op import Op
-from tilefoundry.ir.dims import INDEX_TYPE, dim_add
+from tilefoundry.ir.dims import INDEX_TYPE, DimAdd, DimFloorDiv, DimMod, DimMul, DimSub, dim_add
 from tilefoundry.ir.dims.format import format_dim
-from tilefoundry.ir.hir import Reshard, Slice
+from tilefoundry.ir.hir import Arange, BinaryKind, Reshard, Slice, Zeros
 from tilefoundry.ir.shard import Mesh, ShardLayout, is_per_unit, per_unit_strides, row_major, with_strides
-from tilefoundry.ir.types import ShapeDim, StorageKind, TensorType, TupleType
-from tilefoundry.passes.lower.context import Lowering
+from tilefoundry.ir.traverse import post_order
+from tilefoundry.ir.types import ShapeDim, StorageKind, TensorType, TupleType, make_tensor_type
+from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.expansion import Primitives
 from tilefoundry.passes.lower.fragments import Modes, modes_of, spread_over
-from tilefoundry.passes.lower.registry import writes
+from tilefoundry.passes.lower.registry import writes_unless_others
 from tilefoundry.passes.lower.values import Deferred, Scalar, Window
 
 
@@ -46,8 +48,35 @@ class Tile:
     mesh: Mesh
 
     def placed(self, p: Primitives, x: Expr, *axes: Modes) -> Call:
-        """``x`` in registers, its axes spread so."""
+        """``x`` in registers, its axes spread so; of rank 0, the number that each unit has."""
         return p.call(Reshard(spread_over(self.mesh, *axes), StorageKind.RMEM), x)
+
+    def matching(self, p: Primitives, x: Expr) -> Expr:
+        """What the tile reads of an operand that broadcasts to the result: with extent 1 along axes that repeat."""
+        t = tensor_type(x)
+        if not t.shape:
+            return x if t.storage is StorageKind.UMAT and not is_computed(x) else self.placed(p, x)
+        first = len(self.sizes) - t.rank
+        own = [(0, 1, ()) if e == 1 else self.axis(first + k) for k, e in enumerate(t.shape)]
+        starts, sizes, modes = zip(*own, strict=True)
+        return self.placed(p, window(p, x, starts, sizes, ()), *modes)
+
+    def coordinates(self, p: Primitives, axis: int) -> Call:
+        """The place of each element along an axis of the whole value, with extent 1 along the others."""
+        size = self.sizes[axis]
+        shape = tuple(size if k == axis else 1 for k in range(len(self.sizes)))
+        ramp = p.reshape(p.call(Arange(make_tensor_type((size,), "i64"))), shape)
+        moved = ramp if self.starts[axis] == 0 else p.add(ramp, self.starts[axis])
+        return self.placed(p, moved, *(self.modes[k] if k == axis else () for k in range(len(self.sizes))))
+
+    def filled(self, p: Primitives, number: Expr) -> Expr:
+        """One number everywhere in the tile."""
+        zeros = self.placed(p, p.call(Zeros(make_tensor_type(self.sizes, tensor_type(number).dtype))), *self.modes)
+        return p.where(p.binary(BinaryKind.EQ, zeros, zeros), number, zeros)
+
+    def axis(self, k: int) -> tuple[Scalar, int, Modes]:
+        """The start, the extent and the modes of an axis."""
+        return self.starts[k], self.sizes[k], self.modes[k]
 
 
 Rule = Callable[[Primitives, Call, Tile], Expr]
@@ -62,7 +91,7 @@ def computes_tiles(op: type[Op]) -> Callable[[Rule], Rule]:
 
     def register(rule: Rule) -> Rule:
         _RULES[op] = rule
-        writes(op)(_refuse_unplaced)
+        writes_unless_others(op, _refuse_unplaced)
         return rule
 
     return register
@@ -87,6 +116,23 @@ def deferred(call: Call, part: int = 0) -> Deferred:
     return Deferred(call, part, (0,) * type_.rank, type_.shape, (0,) * type_.rank)
 
 
+def computed_anywhere(ctx: Lowering, x: Expr) -> Deferred | None:
+    """The whole value of a call of which windows can be computed, however it was lowered; None for others."""
+    call = ctx.expanded(x)
+    return deferred(call) if isinstance(call, Call) and type(call.target) in _RULES else None
+
+
+def is_unplaced(call: Call) -> bool:
+    """Whether a tensor of an op lies neither in registers nor in shared memory, so that windows of it are placed."""
+    type_ = tensor_type(call)
+    return type_.storage not in (StorageKind.RMEM, StorageKind.SMEM) and type_.rank > 0
+
+
+def is_computed(x: Expr) -> bool:
+    """Whether a number is computed from tensors."""
+    return any(isinstance(node.type, TensorType) and node.type.rank > 0 for node in post_order(x))
+
+
 def sliced(ctx: Lowering, call: Call, value: Deferred, starts: Sequence[Scalar]) -> Deferred:
     """A window of a window."""
     op, begin = call.target, call.args[1]
@@ -105,16 +151,36 @@ def sliced(ctx: Lowering, call: Call, value: Deferred, starts: Sequence[Scalar])
 
 def _step(ctx: Lowering, start: Expr | int) -> int:
     """A number that divides a start; 0 for 0."""
-    if isinstance(start, int):
-        return start
+    match start:
+        case int():
+            return start
+        case Constant(value=int() as value):
+            return value
+        case Call(target=DimMul(), args=(lhs, rhs)):
+            return _step(ctx, lhs) * _step(ctx, rhs)
+        case Call(target=DimAdd() | DimSub() | DimMod(), args=(lhs, rhs)):
+            return math.gcd(_step(ctx, lhs), _step(ctx, rhs))
+        case Call(target=DimFloorDiv(), args=(lhs, int() as rhs)) if _step(ctx, lhs) % rhs == 0:
+            return _step(ctx, lhs) // rhs
     loop = ctx.loops.get(id(start))
     if loop is None or not isinstance(loop.start, int) or not isinstance(loop.step, int):
         return 1
     return math.gcd(loop.start, loop.step)
 
 
-def place(ctx: Lowering, at: Call, value: Deferred, to: TensorType) -> Var:
-    """Computes the window into registers of the type ``to``."""
+def place(ctx: Lowering, at: Call, value: Deferred, to: TensorType) -> Var | Expr:
+    """Computes the window into registers of the type ``to``; of rank 0, a scalar."""
+    key = (value, to)
+    if (known := ctx.placed(key)) is not None:
+        assert isinstance(known, Expr)
+        return known
+    with ctx.before_loops(value.call, *value.starts):
+        placed = _compute(ctx, at, value, to)
+        ctx.remember_placed(key, placed)
+    return placed
+
+
+def _compute(ctx: Lowering, at: Call, value: Deferred, to: TensorType) -> Var | Expr:
     op = value.call.target
     assert isinstance(op, Op)
     name = f"tf.{op.op_name}"
@@ -137,9 +203,43 @@ def place(ctx: Lowering, at: Call, value: Deferred, to: TensorType) -> Var:
         modes[axis] = own
     sizes = tuple(size for size in value.sizes if isinstance(size, int))
     tile = Tile(value.part, value.starts, sizes, value.steps, tuple(modes), to.layout.mesh)
-    computed = _RULES[type(op)](Primitives(value.call), value.call, tile)
+    p = Primitives(value.call)
+    computed = _RULES[type(op)](p, value.call, tile)
+    if not to.shape and tensor_type(computed).shape:
+        computed = p.reshape(computed, ())
     ctx.uses.include(computed)
-    return conform(ctx, ctx.fragment(computed, at), to)
+    if not to.shape:
+        scalar = ctx.scalar(computed)
+        assert isinstance(scalar, Expr)
+        return ctx.named("number", scalar)
+    whole = TensorType(sizes, to.dtype, spread_over(tile.mesh, *modes), StorageKind.RMEM)
+    return conform(ctx, _of_tile(ctx, at, ctx.fragment(computed, at), whole), to)
+
+
+def _of_tile(ctx: Lowering, at: Call, var: Var, to: TensorType) -> Var:
+    """A fragment with the factors of ``to`` one after the other, in registers without gaps.
+
+    Its elements may have repeated along axes of extent 1.
+    """
+    type_ = tensor_type(var)
+    assert isinstance(type_.layout, ShardLayout)
+    if _factors(type_) == _factors(to):
+        dense = replace(type_, layout=with_strides(type_.layout, per_unit_strides(type_.layout)))
+        return var if dense == type_ else _copied(ctx, var, var, dense)
+    return _copied(ctx, var, ctx.broadcast(at, var, to), to)
+
+
+def _copied(ctx: Lowering, var: Var, seen: Var, to: TensorType) -> Var:
+    dst = ctx.alloc(var.name, to)
+    ctx.emit(tir.Copy(), seen, dst)
+    return dst
+
+
+def _factors(type_: TensorType) -> tuple[Mesh, Modes] | None:
+    """The factors of a fragment one after the other, whatever axes they are of."""
+    assert isinstance(type_.layout, ShardLayout)
+    axes = modes_of(type_)
+    return None if axes is None else (type_.layout.mesh, tuple(mode for modes in axes for mode in modes))
 
 
 def conform(ctx: Lowering, var: Var, to: TensorType) -> Var:
@@ -149,11 +249,7 @@ def conform(ctx: Lowering, var: Var, to: TensorType) -> Var:
     if not is_per_unit(to.layout) or to.layout.layout.strides != per_unit_strides(to.layout):
         compact = replace(to, layout=with_strides(to.layout, per_unit_strides(to.layout)))
     view = ctx.view(var, compact)
-    if compact is to:
-        return view
-    dst = ctx.alloc(var.name, to)
-    ctx.emit(tir.Copy(), view, dst)
-    return dst
+    return view if compact is to else _copied(ctx, var, view, to)
 
 
 # ---- windows of operands ----------------------------------------------------------------------------------------

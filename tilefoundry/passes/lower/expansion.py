@@ -30,6 +30,7 @@ def expands(op: type[Op]) -> Callable[[Rule], Rule]:
         @lowers(op)
         def lower(ctx: Lowering, call: Call) -> Value:
             expanded = replace_metadata(rule(Primitives(call), call), *call.metadata)
+            ctx.stands_for(call, expanded)
             if isinstance(expanded, Tuple):
                 return Parts(tuple(ctx.lower(e) for e in expanded.elements if isinstance(e, Expr)))
             value = ctx.lower(expanded)

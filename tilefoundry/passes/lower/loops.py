@@ -47,6 +47,8 @@ def lower_loop(ctx: Lowering, region: GridRegionExpr, destinations: Destinations
     induction = Var(ctx.names.fresh(region.induction_var.name), INDEX_TYPE)
     with ctx.block() as items:
         ctx.remember(region.induction_var, induction)
+        ctx.remember(induction, induction)
+        ctx.loops[id(induction)] = region
         _lower_body(ctx, region, carries)
     ctx.items.append(For(induction, start, extent, region.step, fold(items)))
     return carries
@@ -151,7 +153,9 @@ def _lower_spread(ctx: Lowering, region: GridRegionExpr, destinations: Destinati
             index = rest if last else dim_mod(rest, tiles[depth])
             rest = rest if last else dim_floordiv(rest, tiles[depth])
             value = dim_add(loop.start, dim_mul(index, loop.step))
-            ctx.remember(loop.induction_var, ctx.bind(loop.induction_var.name, Index(), (value,), INDEX_TYPE))
+            place = ctx.bind(loop.induction_var.name, Index(), (value,), INDEX_TYPE)
+            ctx.remember(loop.induction_var, place)
+            ctx.loops[id(place)] = loop
         for outer, inner in pairwise(nest):
             for arg, init in zip(inner.carried_args, inner.init_args, strict=True):
                 ctx.remember(arg, carries[outer.carried_args.index(init)])

@@ -33,7 +33,7 @@ from tilefoundry.passes.lower.registry import writer_for
 from tilefoundry.passes.lower.shape.join import narrowed, write_parts
 from tilefoundry.passes.lower.shape.slice import whole
 from tilefoundry.passes.lower.shape.windows import exact
-from tilefoundry.passes.lower.values import Window
+from tilefoundry.passes.lower.values import Deferred, Window
 
 Destinations = dict[int, Var]
 Regions = dict[int, tuple[GridRegionExpr, Destinations]]
@@ -206,7 +206,7 @@ def _store_whole(ctx: Lowering, result: Expr, source: Expr, output: Var) -> None
 def _scalar(ctx: Lowering, result: Expr) -> Expr:
     """A result of rank 0, which must be the same in all instances: one of each CTA writes it."""
     source = result.args[0] if isinstance(result, Call) and isinstance(result.target, Reshard) else result
-    value = ctx.scalar(source)
+    value = ctx.scalar(result if isinstance(source, Expr) and isinstance(ctx.lower(source), Deferred) else source)
     for part in post_order(source) if isinstance(source, Expr) else ():
         if isinstance(part, Call) and isinstance(part.target, MeshCoordinate):
             ctx.refuse(

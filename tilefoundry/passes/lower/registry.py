@@ -14,8 +14,11 @@ if TYPE_CHECKING:
 
 Rule = Callable[["Lowering", Call], "Value"]
 Writer = Callable[["Lowering", Call, "Window", bool], None]
+Condition = Callable[[Call, int], bool]
 _RULES: dict[type[Op], Rule] = {}
+_FUSES: dict[type[Op], Condition] = {}
 _WRITERS: dict[type[Op], Writer] = {}
+_WRITERS_OF_OTHERS: dict[type[Op], Writer] = {}
 
 
 def lowers(op: type[Op]) -> Callable[[Rule], Rule]:
@@ -52,4 +55,31 @@ def writes(op: type[Op]) -> Callable[[Writer], Writer]:
 
 def writer_for(op: type[Op]) -> Writer | None:
     """What writes the value of calls to ``op`` into global memory, or None."""
-    return _WRITERS.get(op)
+    return _WRITERS.get(op) or _WRITERS_OF_OTHERS.get(op)
+
+
+def writes_unless_others(op: type[Op], writer: Writer) -> None:
+    """What writes the value of calls to ``op`` if nothing is registered by `writes`."""
+    _WRITERS_OF_OTHERS[op] = writer
+
+
+def always(call: Call, operand: int) -> bool:
+    """The condition of ops that take any operand as it is."""
+    return True
+
+
+def fuses(op: type[Op], when: Condition = always) -> None:
+    """States which operands of calls to ``op`` may be values that are computed where windows of them are placed."""
+    _FUSES[op] = when
+
+
+def can_fuse(consumer: Call, operand: int) -> bool:
+    """Whether an operand of a call may be a value of another op on global tensors, which then goes to no memory.
+
+    True where any tile of the call is computed from tiles of that value; elsewhere the value must lie in memory.
+
+    Args:
+        operand: the number of the operand among the arguments of the call.
+    """
+    when = _FUSES.get(type(consumer.target))  # type: ignore[arg-type]
+    return when is not None and when(consumer, operand)

@@ -7,9 +7,10 @@ from tilefoundry.ir.core.expr import Call, Constant, Expr
 from tilefoundry.ir.dims import INDEX_TYPE, dim_add
 from tilefoundry.ir.hir import Binary, BinaryKind, MatMul, Reshard
 from tilefoundry.passes.lower.context import Lowering, is_scalar
-from tilefoundry.passes.lower.elementwise.operands import operand
+from tilefoundry.passes.lower.deferred import computes_tiles
+from tilefoundry.passes.lower.elementwise.operands import elementwise_tile, operand, without_place
 from tilefoundry.passes.lower.matrix.instruction import add_product, is_instruction
-from tilefoundry.passes.lower.registry import lowers
+from tilefoundry.passes.lower.registry import fuses, lowers
 from tilefoundry.passes.lower.shard.reshard import add_matrix_product
 from tilefoundry.passes.lower.values import Product, Ramp, Value
 
@@ -19,19 +20,33 @@ def lower_binary(ctx: Lowering, call: Call) -> Value:
     lhs, rhs = (arg if isinstance(arg, Expr) else _index(arg) for arg in call.args)
     assert isinstance(call.target, Binary)
     kind = call.target.kind
-    if is_scalar(call):
-        return Call(call.target, (ctx.scalar(lhs), ctx.scalar(rhs)), call.type, call.metadata)
+    if kind is BinaryKind.ADD and (ramp := _moved_ramp(ctx, lhs, rhs)) is not None:
+        return ramp
+    if (value := without_place(ctx, call)) is not None:
+        return value
     if kind is BinaryKind.ADD:
-        for value, other in ((lhs, rhs), (rhs, lhs)):
-            if is_scalar(other) and isinstance(ramp := ctx.lower(value), Ramp):
-                return Ramp(ramp.axis, dim_add(ramp.start, ctx.scalar(other)), ramp.step)
-            if _placed_product(other) and not is_scalar(value):
-                return _accumulate(ctx, call, value, other)
-            if is_instruction(other) and not is_scalar(value):
-                return _accumulate_instruction(ctx, call, value, other)
+        for addend, other in ((lhs, rhs), (rhs, lhs)):
+            if _placed_product(other) and not is_scalar(addend):
+                return _accumulate(ctx, call, addend, other)
+            if is_instruction(other) and not is_scalar(addend):
+                return _accumulate_instruction(ctx, call, addend, other)
     dst = ctx.result(call, kind.name.lower())
     ctx.emit(tir.Binary(kind), operand(ctx, call, lhs, dst), operand(ctx, call, rhs, dst), dst)
     return dst
+
+
+computes_tiles(Binary)(elementwise_tile)
+fuses(Binary)
+
+
+def _moved_ramp(ctx: Lowering, lhs: Expr, rhs: Expr) -> Ramp | None:
+    """A ramp that starts elsewhere, where an index is added to one."""
+    for value, other in ((lhs, rhs), (rhs, lhs)):
+        if is_scalar(other) and not is_scalar(value) and isinstance(ramp := ctx.lower(value), Ramp):
+            start = ctx.lower(other)
+            if isinstance(start, Expr):
+                return Ramp(ramp.axis, dim_add(ramp.start, ctx.scalar(other)), ramp.step)
+    return None
 
 
 def _placed_product(expr: Expr) -> bool:

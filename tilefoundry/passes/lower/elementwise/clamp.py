@@ -6,6 +6,7 @@ from tilefoundry.ir.core.expr import Call, Expr
 from tilefoundry.ir.hir import BinaryKind, Clamp
 from tilefoundry.passes.lower.context import tensor_type
 from tilefoundry.passes.lower.expansion import Primitives, expands, operand
+from tilefoundry.passes.lower.registry import fuses
 
 
 @expands(Clamp)
@@ -16,3 +17,6 @@ def expand_clamp(p: Primitives, call: Call) -> Expr:
     if tensor_type(call).dtype.is_float:
         low, high = float(low), float(high)
     return p.binary(BinaryKind.MIN, p.binary(BinaryKind.MAX, operand(call), low), high)
+
+
+fuses(Clamp)

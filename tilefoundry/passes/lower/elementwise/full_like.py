@@ -6,7 +6,7 @@ from tilefoundry.ir.core.expr import Call, Constant
 from tilefoundry.ir.hir import FullLike
 from tilefoundry.ir.types import StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
-from tilefoundry.passes.lower.registry import lowers
+from tilefoundry.passes.lower.registry import fuses, lowers
 from tilefoundry.passes.lower.shape.place import fill, number_of
 from tilefoundry.passes.lower.values import Uniform, Value
 
@@ -22,3 +22,6 @@ def lower_full_like(ctx: Lowering, call: Call) -> Value:
     dst = ctx.result(call, "full")
     fill(ctx, number_of(call.target.value, type_.dtype), dst)
     return dst
+
+
+fuses(FullLike)

@@ -8,6 +8,7 @@ from tilefoundry.ir.core.expr import Call, Expr
 from tilefoundry.ir.hir import Gelu, UnaryKind
 from tilefoundry.passes.lower.context import tensor_type
 from tilefoundry.passes.lower.expansion import Primitives, expands, operand
+from tilefoundry.passes.lower.registry import fuses
 
 
 @expands(Gelu)
@@ -21,3 +22,6 @@ def expand_gelu(p: Primitives, call: Call) -> Expr:
     else:
         below = p.unary(UnaryKind.ERF, p.mul(x, math.sqrt(0.5)))
     return p.cast(p.mul(p.mul(x, 0.5), p.add(below, 1.0)), tensor_type(call).dtype)
+
+
+fuses(Gelu)

@@ -1,9 +1,14 @@
-"""Operands of elementwise effects."""
+"""Operands of elementwise effects, and what calls of elementwise ops are that lie in no registers."""
 
 from __future__ import annotations
 
-from tilefoundry.ir.core.expr import Call, Expr, Var
+from tilefoundry.ir.core.expr import Call, Constant, Expr, Var
+from tilefoundry.ir.core.op import Op
+from tilefoundry.ir.dims import INDEX_TYPE
 from tilefoundry.passes.lower.context import Lowering, is_scalar, tensor_type
+from tilefoundry.passes.lower.deferred import Tile, deferred, is_unplaced
+from tilefoundry.passes.lower.expansion import Primitives
+from tilefoundry.passes.lower.values import Deferred, Value
 
 
 def operand(ctx: Lowering, call: Call, expr: Expr, dst: Var) -> Expr | int:
@@ -11,3 +16,21 @@ def operand(ctx: Lowering, call: Call, expr: Expr, dst: Var) -> Expr | int:
     if is_scalar(expr):
         return ctx.scalar(expr)
     return ctx.broadcast(call, ctx.fragment(expr, call), tensor_type(dst))
+
+
+def without_place(ctx: Lowering, call: Call) -> Value | None:
+    """The value of a call of numbers, or of global tensors, which windows are placed of; None for fragments."""
+    if is_unplaced(call):
+        return deferred(call)
+    if not is_scalar(call):
+        return None
+    if any(isinstance(arg, Expr) and isinstance(ctx.lower(arg), Deferred) for arg in call.args):
+        return deferred(call)
+    return Call(call.target, tuple(ctx.scalar(arg) for arg in call.args), call.type, call.metadata)
+
+
+def elementwise_tile(p: Primitives, call: Call, tile: Tile) -> Expr:
+    """A tile of what is computed element by element: of each operand the window that lies there."""
+    assert isinstance(call.target, Op)
+    args = (arg if isinstance(arg, Expr) else Constant(arg, INDEX_TYPE) for arg in call.args)
+    return p.call(call.target, *(tile.matching(p, arg) for arg in args))

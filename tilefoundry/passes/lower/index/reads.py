@@ -7,14 +7,18 @@ shared tiles it is a shared tile. Registers have no run-time index, so fragments
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import cast
 
 from tilefoundry.ir import tir
 from tilefoundry.ir.core.expr import Call, Expr, Var
+from tilefoundry.ir.core.op import Op
 from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.hir import Reshape
 from tilefoundry.ir.shard import Partial, ShardLayout
 from tilefoundry.ir.types import StorageKind
 from tilefoundry.passes.lower.context import Lowering, tensor_type
+from tilefoundry.passes.lower.deferred import Tile, window
+from tilefoundry.passes.lower.expansion import Primitives, operand
 from tilefoundry.passes.lower.index.windows import (
     flat,
     in_memory,
@@ -45,6 +49,16 @@ def chosen(ctx: Lowering, call: Call, axis: int) -> Value:
     dst = ctx.result(call, "chosen")
     write_chosen(ctx, value, of_tile(dst))
     return dst
+
+
+def chosen_tile(p: Primitives, call: Call, tile: Tile, axis: int) -> Expr:
+    """A tile of the elements: of the source all of the axis, and the window on others."""
+    x, index = operand(call, 0), operand(call, 1)
+    starts = tuple(0 if k == axis else start for k, start in enumerate(tile.starts))
+    sizes = tuple(tensor_type(x).shape[axis] if k == axis else size for k, size in enumerate(tile.sizes))
+    own = [axis] if tensor_type(index).rank == 1 else list(range(len(tile.sizes)))
+    places = window(p, index, [tile.starts[k] for k in own], [tile.sizes[k] for k in own], ())
+    return tile.placed(p, p.call(cast("Op", call.target), window(p, x, starts, sizes, ()), places), *tile.modes)
 
 
 def write_chosen(ctx: Lowering, value: Chosen, out: Window, *, everywhere: bool = False) -> None:

@@ -8,11 +8,13 @@ from tilefoundry.ir.hir import Expand
 from tilefoundry.ir.shard import Layout
 from tilefoundry.ir.types import StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
-from tilefoundry.passes.lower.registry import lowers, writes
+from tilefoundry.passes.lower.deferred import Tile, computes_tiles, deferred, is_unplaced
+from tilefoundry.passes.lower.expansion import Primitives, operand
+from tilefoundry.passes.lower.registry import fuses, lowers, writes
 from tilefoundry.passes.lower.shape.join import call_hint, joined, write_parts
 from tilefoundry.passes.lower.shape.slice import whole
 from tilefoundry.passes.lower.shape.windows import fresh_type, repeated
-from tilefoundry.passes.lower.values import Ramp, Uniform, Value, Window
+from tilefoundry.passes.lower.values import Chosen, Deferred, Join, Ramp, Reshaped, Uniform, Value, Window
 
 
 @lowers(Expand)
@@ -25,10 +27,14 @@ def lower_expand(ctx: Lowering, call: Call) -> Value:
     match value:
         case Uniform():
             return value
+        case Deferred() if is_unplaced(call):
+            return deferred(call)
         case Expr() if not own.shape:
             return joined(ctx, call, value)
         case Ramp(axis) if own.shape[axis] == to.shape[axis + new]:
             return value.along(axis + new)
+        case Join() | Chosen() | Reshaped() if is_unplaced(call):
+            return deferred(call)
         case Window():
             kept = tuple(k - new if k >= new and own.shape[k - new] == e else None for k, e in enumerate(to.shape))
             return repeated(ctx, value, to.shape, kept)
@@ -45,6 +51,15 @@ def lower_expand(ctx: Lowering, call: Call) -> Value:
         f"cannot compile tf.expand of {ctx.describe(value)}",
         remedy="expand a value in registers: tf.reshard(x, <layout over the thread mesh>, 'rmem') before it",
     )
+
+
+@computes_tiles(Expand)
+def expand_tile(p: Primitives, call: Call, tile: Tile) -> Expr:
+    x = tile.matching(p, operand(call))
+    return x if tensor_type(x).shape else tile.filled(p, x)
+
+
+fuses(Expand)
 
 
 @writes(Expand)

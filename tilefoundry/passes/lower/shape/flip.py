@@ -12,6 +12,8 @@ from tilefoundry.ir.hir.attributes import ints
 from tilefoundry.ir.hir.common import normalize_axes
 from tilefoundry.ir.types import ShapeDim, StorageKind
 from tilefoundry.passes.lower.context import Lowering, tensor_type
+from tilefoundry.passes.lower.deferred import Tile, computes_tiles, window
+from tilefoundry.passes.lower.expansion import Primitives, operand
 from tilefoundry.passes.lower.registry import lowers, writes
 from tilefoundry.passes.lower.shape.join import call_hint, joined, write_parts
 from tilefoundry.passes.lower.shape.slice import whole
@@ -35,6 +37,17 @@ def lower_flip(ctx: Lowering, call: Call) -> Value:
         backwards = part(ctx, call, value, starts, shape, [-1 if k in axes else 1 for k in range(len(shape))])
         return joined(ctx, call, backwards)
     return _flip(ctx, call, value, axes, shape)
+
+
+@computes_tiles(Flip)
+def flip_tile(p: Primitives, call: Call, tile: Tile) -> Expr:
+    """The window that lies as far from the other end, backwards."""
+    axes, shape = _axes(call), tensor_type(call).shape
+    starts = tuple(
+        dim_sub(dim_sub(shape[k], start), size) if k in axes else start
+        for k, (start, size) in enumerate(zip(tile.starts, tile.sizes, strict=True))
+    )
+    return tile.placed(p, p.call(Flip(axes), window(p, operand(call), starts, tile.sizes, ())), *tile.modes)
 
 
 @writes(Flip)

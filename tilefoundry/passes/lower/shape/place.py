@@ -42,7 +42,9 @@ def write(ctx: Lowering, at: Call, value: Value, dst: Var) -> None:
         case Chosen():
             load_chosen(ctx, at, value, dst)
         case Deferred() if not shared:
-            _copy(ctx, at, place(ctx, at, value, fresh_type(to)), dst)
+            placed = place(ctx, at, value, fresh_type(to))
+            assert isinstance(placed, Var)  # of a tensor
+            _copy(ctx, at, placed, dst)
         case Reshaped(inner, shape):
             write(ctx, at, inner, _under(ctx, at, dst, shape))
         case Var() if tensor_type(value).shape:

@@ -5,16 +5,20 @@ from __future__ import annotations
 from tilefoundry.ir import tir
 from tilefoundry.ir.core.expr import Call, Expr, Var
 from tilefoundry.ir.dims import dim_equal
+from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.hir import Reshape
 from tilefoundry.ir.hir.shape.reshape import view_strides
 from tilefoundry.ir.shard import Layout, c_order_strides, row_major
 from tilefoundry.ir.types import ShapeDim, StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
-from tilefoundry.passes.lower.registry import lowers, writes
+from tilefoundry.passes.lower.deferred import Tile, computes_tiles, deferred, is_unplaced, window
+from tilefoundry.passes.lower.expansion import Primitives, operand
+from tilefoundry.passes.lower.registry import fuses, lowers, writes
 from tilefoundry.passes.lower.shape.join import call_hint, joined, write_parts
+from tilefoundry.passes.lower.shape.regroup import Span, keeps_axes, regrouped
 from tilefoundry.passes.lower.shape.slice import whole
 from tilefoundry.passes.lower.shape.windows import repeated
-from tilefoundry.passes.lower.values import Join, Product, Ramp, Reshaped, Uniform, Value, Window
+from tilefoundry.passes.lower.values import Chosen, Deferred, Join, Product, Ramp, Reshaped, Uniform, Value, Window
 
 
 @lowers(Reshape)
@@ -40,6 +44,8 @@ def lower_reshape(ctx: Lowering, call: Call) -> Value:
             return Reshaped(inner, former)
         case Join():
             return value if own == shape else Reshaped(value, own)
+        case Deferred() | Chosen() if is_unplaced(call):
+            return deferred(call)
         case Var() if own and not shape:
             return _scalar(ctx, call, value)
         case Var() if own and tensor_type(value).storage is StorageKind.SMEM:
@@ -54,6 +60,32 @@ def lower_reshape(ctx: Lowering, call: Call) -> Value:
         f"cannot compile the reshape of {held} to {shape}",
         remedy="place it first: tf.reshard(x, <layout over the thread mesh>, 'rmem')",
     )
+
+
+@computes_tiles(Reshape)
+def reshape_tile(p: Primitives, call: Call, tile: Tile) -> Expr:
+    x = operand(call)
+    own, shape = tensor_type(x).shape, tensor_type(call).shape
+    cut = [Span(*span) for span in zip(tile.starts, tile.steps, tile.sizes, tile.modes, strict=True)]
+    spans = regrouped(own, shape, cut) if own else []
+    if spans is None:
+        p.refuse(
+            f"the elements of a tile of {tile.sizes} under the extents ({', '.join(map(format_dim, shape))}) are no "
+            f"window of the value before it is reshaped, of extents ({', '.join(map(format_dim, own))})",
+            "take whole axes, or windows that divide the axes of both shapes",
+        )
+    if not spans:
+        return tile.filled(p, tile.matching(p, x))
+    starts, sizes = [span.start for span in spans], [span.size for span in spans]
+    return tile.placed(p, window(p, x, starts, sizes, ()), *(span.modes for span in spans))
+
+
+def _fuses_reshape(call: Call, _: int) -> bool:
+    """Where axes are split or merged, only some windows of the one shape are windows of the other."""
+    return keeps_axes(tensor_type(operand(call)).shape, tensor_type(call).shape)
+
+
+fuses(Reshape, _fuses_reshape)
 
 
 @writes(Reshape)

@@ -27,10 +27,10 @@ from tilefoundry.ir.shard import Layout, MeshAxis
 from tilefoundry.ir.traverse import post_order
 from tilefoundry.ir.types import ShapeDim, StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
-from tilefoundry.passes.lower.deferred import sliced
-from tilefoundry.passes.lower.registry import lowers, writes
+from tilefoundry.passes.lower.deferred import computed_anywhere, sliced
+from tilefoundry.passes.lower.registry import fuses, lowers, writes
 from tilefoundry.passes.lower.shard.mesh_coordinate import coordinates_in, is_of_one_cta
-from tilefoundry.passes.lower.values import Deferred, Join, Ramp, Scalar, Uniform, Value, Window
+from tilefoundry.passes.lower.values import Chosen, Deferred, Join, Ramp, Reshaped, Scalar, Uniform, Value, Window
 from tilefoundry.passes.sizes import known_multiple
 
 
@@ -58,15 +58,26 @@ def lower_slice(ctx: Lowering, call: Call) -> Value:
             if axis in left:
                 return Ramp(left.index(axis), first, step * op.strides[axis])
             return Ramp(0, first, 0) if left else _index(ctx, first)
-        case Join():
-            return _of_join(ctx, call, value, starts)
+        case Join() if (part := _part_of_join(call, value, starts)) is not None:
+            return part
         case Deferred():
             return sliced(ctx, call, value, starts)
+        case Chosen() | Join() | Reshaped() if (described := computed_anywhere(ctx, x)) is not None:
+            return sliced(ctx, call, described, starts)
     ctx.refuse(
         call,
         f"cannot compile a slice of {ctx.describe(value)}",
         remedy="slice the global tensor and reshard the window",
     )
+
+
+def _fuses_slice(call: Call, operand: int) -> bool:
+    """Windows with unit steps; a number that is computed is no start."""
+    assert isinstance(call.target, Slice)
+    return operand == 0 and all(step == 1 for step in call.target.strides)
+
+
+fuses(Slice, _fuses_slice)
 
 
 @writes(Slice)
@@ -89,6 +100,7 @@ def _start(ctx: Lowering, call: Call, k: int, start: Expr | int, extent: ShapeDi
                 f"the window starts at the coordinate along '{coordinate.name}': each thread would take its own",
                 remedy="split the axis over the threads: tf.reshard(x, <extent @ mesh.axis>, 'rmem')",
             )
+    start = _only_value(ctx, start)
     size = dim_add(dim_mul(dim_sub(op.sizes[k], 1), op.strides[k]), 1) if op.sizes[k] != 0 else 0
     is_dim = isinstance(start, int) or start.type == INDEX_TYPE  # others are read when the kernel runs
     if op.boundary[k] != "error" or (is_dim and stays_inside(ctx, start, size, extent)):
@@ -103,6 +115,15 @@ def _start(ctx: Lowering, call: Call, k: int, start: Expr | int, extent: ShapeDi
             remedy="index by the variable of `for i in tile(extent, step)`, whose window reads zero beyond it",
         )
     return ctx.bind("start", tir.CheckWindow(k), (ctx.scalar(start), size, extent), INDEX_TYPE)
+
+
+def _only_value(ctx: Lowering, start: Expr | int) -> Expr | int:
+    """A start as a number, where it is the variable of a loop that runs once."""
+    loop = ctx.loops.get(id(start))
+    if loop is None or not isinstance(loop.start, int):
+        return start
+    runs_once = isinstance(last := _last(loop), int) and last == loop.start
+    return loop.start if runs_once else start
 
 
 def _index(ctx: Lowering, value: Scalar) -> Expr:
@@ -276,7 +297,7 @@ def _of_fragment(ctx: Lowering, call: Call, fragment: Var, starts: list[Scalar])
     return dst
 
 
-def _of_join(ctx: Lowering, call: Call, value: Join, starts: list[Scalar]) -> Value:
+def _part_of_join(call: Call, value: Join, starts: list[Scalar]) -> Expr | None:
     """One element along the joined axis, which is a part of extent 1: of an extent of `tf.shape_of`, or a stack."""
     op = call.target
     assert isinstance(op, Slice)
@@ -288,11 +309,7 @@ def _of_join(ctx: Lowering, call: Call, value: Join, starts: list[Scalar]) -> Va
             if not isinstance(size, int):
                 break
             at += size
-    ctx.refuse(
-        call,
-        "a slice of joined values cannot be compiled",
-        remedy="slice the values before they are joined, or place the joined value first: tf.reshard(x, ..., 'rmem')",
-    )
+    return None
 
 
 def _scalar_type(call: Call) -> TensorType:

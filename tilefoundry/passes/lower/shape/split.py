@@ -5,7 +5,7 @@ from __future__ import annotations
 from tilefoundry.ir.core.expr import Call, Expr
 from tilefoundry.ir.hir import SplitParts
 from tilefoundry.passes.lower.context import Lowering, tensor_type
-from tilefoundry.passes.lower.registry import lowers
+from tilefoundry.passes.lower.registry import fuses, lowers
 from tilefoundry.passes.lower.values import Value
 
 
@@ -21,3 +21,6 @@ def lower_part(ctx: Lowering, split: Call, index: int) -> Value:
     assert isinstance(x, Expr)
     op, starts = split.target.windows(tensor_type(x))[index]
     return ctx.lower(Call(op, (x, starts), metadata=split.metadata))
+
+
+fuses(SplitParts)

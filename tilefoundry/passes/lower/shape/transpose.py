@@ -8,11 +8,13 @@ from tilefoundry.ir.hir.common import normalize_axis
 from tilefoundry.ir.shard import ComposedLayout, Layout
 from tilefoundry.ir.types import StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
-from tilefoundry.passes.lower.registry import lowers, writes
+from tilefoundry.passes.lower.deferred import Tile, computes_tiles, deferred, is_unplaced, window
+from tilefoundry.passes.lower.expansion import Primitives, operand
+from tilefoundry.passes.lower.registry import fuses, lowers, writes
 from tilefoundry.passes.lower.shape.join import write_parts
 from tilefoundry.passes.lower.shape.slice import whole
 from tilefoundry.passes.lower.shape.windows import permuted
-from tilefoundry.passes.lower.values import Ramp, Uniform, Value, Window
+from tilefoundry.passes.lower.values import Chosen, Deferred, Join, Ramp, Uniform, Value, Window
 from tilefoundry.passes.operands import transposed
 
 
@@ -30,6 +32,8 @@ def lower_transpose(ctx: Lowering, call: Call) -> Value:
             return value.along(perm.index(axis))
         case Window():
             return permuted(ctx, value, perm)
+        case Deferred() | Join() | Chosen() if is_unplaced(call):
+            return deferred(call)
         case Var() if tensor_type(value).storage is StorageKind.RMEM:
             return ctx.view(value, tensor_type(Call(call.target, (value,), metadata=call.metadata)))
         case Var() if tensor_type(value).storage is StorageKind.SMEM:
@@ -42,6 +46,17 @@ def lower_transpose(ctx: Lowering, call: Call) -> Value:
         f"cannot compile tf.transpose of {ctx.describe(value)}",
         remedy="place it first: tf.reshard(x, <layout over the thread mesh>, 'rmem')",
     )
+
+
+@computes_tiles(Transpose)
+def transpose_tile(p: Primitives, call: Call, tile: Tile) -> Expr:
+    assert isinstance(call.target, Transpose)
+    perm = tuple(normalize_axis(axis, len(tile.sizes)) for axis in call.target.perm)
+    starts, sizes, modes = zip(*(tile.axis(perm.index(k)) for k in range(len(perm))), strict=True)
+    return p.call(Transpose(perm), tile.placed(p, window(p, operand(call), starts, sizes, ()), *modes))
+
+
+fuses(Transpose)
 
 
 @writes(Transpose)

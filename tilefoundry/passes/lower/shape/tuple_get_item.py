@@ -5,7 +5,7 @@ from __future__ import annotations
 from tilefoundry.ir.core.expr import Call, Tuple
 from tilefoundry.ir.hir import GridRegionExpr, SplitParts, TupleGetItem
 from tilefoundry.passes.lower.context import Lowering
-from tilefoundry.passes.lower.registry import lowers
+from tilefoundry.passes.lower.registry import fuses, lowers
 from tilefoundry.passes.lower.shape.split import lower_part
 from tilefoundry.passes.lower.values import Parts, Value
 
@@ -24,3 +24,6 @@ def lower_tuple_get_item(ctx: Lowering, call: Call) -> Value:
         case Call() if isinstance(parts := ctx.lower(source), Parts):
             return parts.values[call.target.index]
     ctx.refuse(call, "expected the values that a loop carries, or the parts of a tensor")
+
+
+fuses(TupleGetItem)

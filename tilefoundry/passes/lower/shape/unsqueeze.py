@@ -6,6 +6,7 @@ from tilefoundry.ir.core.expr import Call, Expr
 from tilefoundry.ir.hir import Unsqueeze
 from tilefoundry.passes.lower.context import tensor_type
 from tilefoundry.passes.lower.expansion import Primitives, expands, operand
+from tilefoundry.passes.lower.registry import fuses
 
 
 @expands(Unsqueeze)
@@ -13,3 +14,6 @@ def expand_unsqueeze(p: Primitives, call: Call) -> Expr:
     assert isinstance(call.target, Unsqueeze)
     x = operand(call)
     return p.call(call.target.reshape(tensor_type(x)), x)
+
+
+fuses(Unsqueeze)

@@ -37,7 +37,10 @@ def lower_reshard(ctx: Lowering, call: Call) -> Value:
     assert isinstance(source, Expr)
     to = tensor_type(call)
     if not to.shape:
-        return ctx.lower(source)  # a scalar, which each instance knows, wherever it is said to lie
+        number = ctx.lower(source)  # a scalar, which each instance knows, wherever it is said to lie
+        if isinstance(number, Deferred) and isinstance(to.layout, ShardLayout):
+            return place(ctx, call, number, to)
+        return number
     value = whole(ctx, source) or ctx.lower(source)
     if to.storage is StorageKind.RMEM and isinstance(to.layout, ShardLayout):
         return _to_registers(ctx, call, source, value, to)
