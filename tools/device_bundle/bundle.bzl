@@ -13,10 +13,11 @@ def _device_bundle_impl(ctx):
         if file.extension in ("so", "key"):
             lines.append(_line("0755", "kernels/" + file.basename, file))
             inputs.append(depset([file]))
-    for target in ctx.attr.tests:
-        program = target[DefaultInfo].files_to_run.executable
-        lines.append(_line("0755", "tests/" + program.basename, program))
-        inputs.append(depset([program]))
+    for folder, targets in [("tests", ctx.attr.tests), ("tiers", ctx.attr.tiers)]:
+        for target in targets:
+            program = target[DefaultInfo].files_to_run.executable
+            lines.append(_line("0755", folder + "/" + program.basename, program))
+            inputs.append(depset([program]))
     sources = depset(transitive = [
         depset(transitive = [t[PyInfo].transitive_sources, t[DefaultInfo].default_runfiles.files])
         for t in ctx.attr.python
@@ -28,7 +29,8 @@ def _device_bundle_impl(ctx):
     inputs.append(depset(ours))
     for file in ctx.files.site:
         _, _, place = file.path.partition("/site/")
-        lines.append(_line("0644", "site/" + place, file))
+        if not any([place.startswith(unused) for unused in ctx.attr.site_unused]):
+            lines.append(_line("0644", "site/" + place, file))
     inputs.append(depset(ctx.files.site))
 
     manifest = ctx.actions.declare_file(ctx.label.name + ".manifest")
@@ -46,13 +48,15 @@ def _device_bundle_impl(ctx):
 
 device_bundle = rule(
     implementation = _device_bundle_impl,
-    doc = "<name>.tar: run.sh, kernels/, tests/, src/ (Python sources) and site/ (outside packages). At most 40 MiB.",
+    doc = "<name>.tar: run.sh, kernels/, tests/, tiers/, src/ (Python sources) and site/ (outside packages). At most 40 MiB.",
     attrs = {
         "kernels": attr.label_list(allow_files = True, doc = "kernel libraries; of their files, *.so and *.key are taken"),
         "python": attr.label_list(providers = [PyInfo], doc = "py_library targets whose sources of this repository go in"),
         "run": attr.label(allow_single_file = [".sh"], mandatory = True, doc = "what the machine's user calls"),
         "site": attr.label_list(allow_files = True, doc = "files of packages installed for the machine's Python"),
+        "site_unused": attr.string_list(doc = "folders and files of `site`, by the start of their place, that are left out"),
         "tests": attr.label_list(doc = "test programs for the GPU"),
+        "tiers": attr.label_list(doc = "the same for lower architectures"),
         "_pack": attr.label(
             default = "//tools/device_bundle:pack",
             executable = True,

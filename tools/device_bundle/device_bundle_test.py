@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import tarfile
 from pathlib import Path
 
@@ -32,6 +33,12 @@ CPU = torch.device("cpu")
 
 def library(head_dim: int, dtype: str, causal: bool, kernel: object) -> AttentionLibrary:
     return AttentionLibrary("attention", Variant(head_dim, dtype, causal), kernel)  # type: ignore[arg-type]
+
+
+def script(path: Path, commands: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{commands}\n")
+    path.chmod(0o755)
 
 
 def wrong(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, out: torch.Tensor) -> torch.Tensor:
@@ -65,17 +72,54 @@ def test_the_runner_over_cpu_libraries(tmp_path: Path, capsys: pytest.CaptureFix
     built = tilefoundry.jit(attention_module(64, "f32", True), target="cpu")
     assert built.linked is not None
     (kernels / "attention_d64_f32_causal.so").write_bytes(Path(built.linked.library).read_bytes())
-    program = tmp_path / "tests/some_test"
-    program.parent.mkdir()
-    program.write_text("#!/bin/sh\necho broken; exit 3\n")
-    program.chmod(0o755)
+    script(tmp_path / "tests/some_test", "echo broken; exit 3")
+    script(tmp_path / "tiers/some_test_sm_80", "true")
     assert main(["--bundle", str(tmp_path), "--device", "cpu", "correctness"]) == 0
     assert main(["--bundle", str(tmp_path), "--device", "cpu", "tests"]) == 1
+    assert main(["--bundle", str(tmp_path), "--device", "cpu", "tiers"]) == 0
     assert main(["--bundle", str(tmp_path), "--device", "cpu", "bench"]) == 0
     output = capsys.readouterr().out
     assert "attention_d64_f32_causal  8      " in output
     assert "1×2×96×64" in output
-    assert "some_test     FAIL (exit code 3)\n\nFAIL\n" in output
+    assert re.search(r"^some_test +\d\.\d +FAIL \(exit code 3\)\n\nFAIL$", output, re.MULTILINE)
+    assert re.search(r"^some_test_sm_80 +\d\.\d +PASS\n\nPASS$", output, re.MULTILINE)
+
+
+def test_a_bundle_without_programs_says_so(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="tiers holds no program"):
+        main(["--bundle", str(tmp_path), "--device", "cpu", "tiers"])
+
+
+@pytest.mark.parametrize(
+    ("says", "faults"),
+    [
+        ("echo '========= ERROR SUMMARY: 0 errors'; $3 $4", ""),
+        ("echo '========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)'; $3 $4", ""),
+        ("echo '========= ERROR SUMMARY: 2 errors'; $3 $4", "2 findings"),
+        ("echo '========= RACECHECK SUMMARY: 1 hazard displayed (0 errors, 1 warning)'; $3 $4", "1 findings"),
+        ("$3 $4", "the tool wrote no summary"),
+        ("echo '========= ERROR SUMMARY: 0 errors'; $3 $4; exit 7", "exit code 7"),
+    ],
+)
+def test_findings_of_a_sanitizer_and_its_silence_fail(
+    says: str, faults: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script(tmp_path / "tests/some_test", '[ "$1" = --small ]')
+    script(tmp_path / "cuda/bin/compute-sanitizer", f'[ "$1" = --tool ] && {says}')
+    monkeypatch.setenv("TILEFOUNDRY_CUDA", str(tmp_path / "cuda"))
+    code = main(["--bundle", str(tmp_path), "--device", "cpu", "sanitize"])
+    output = capsys.readouterr().out
+    for tool in ("memcheck", "racecheck", "synccheck", "initcheck"):
+        result = rf"FAIL \({faults}\)" if faults else "PASS"
+        assert re.search(rf"^some_test +{tool} +\d\.\d +{result}$", output, re.MULTILINE)
+    assert code == (1 if faults else 0)
+
+
+def test_a_machine_without_a_sanitizer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script(tmp_path / "tests/some_test", "true")
+    monkeypatch.setenv("TILEFOUNDRY_CUDA", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match="no compute-sanitizer on .*TILEFOUNDRY_CUDA"):
+        main(["--bundle", str(tmp_path), "--device", "cpu", "sanitize"])
 
 
 def test_the_tests_of_the_compiler_are_dealt_out_and_counted(

@@ -5,6 +5,8 @@ keys          the keys of the libraries, computed by this machine's Python
 bench         their times beside torch's cuDNN and flash attention
 ops_bench     single ops of the runtime beside copy bandwidth and the rate of cuBLAS
 tests         the GPU test programs
+tiers         the same for lower architectures: their source paths in this GPU's machine code
+sanitize      the GPU test programs under memcheck, racecheck, synccheck and initcheck of compute-sanitizer
 compiled      the compiler's tests: programs compiled on this machine and compared with the evaluator
 """
 
@@ -12,9 +14,8 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import torch
@@ -24,13 +25,13 @@ from tools.bench.device_ops.bench import measure as measure_ops
 from tools.device_bundle.bench import Timing, measure, sizes_for
 from tools.device_bundle.compiled import Outcome, run_compiled
 from tools.device_bundle.correctness import LENGTHS, Verdict, judge
+from tools.device_bundle.device_programs import Run, find_sanitizer, run_programs, sanitize_programs
 from tools.device_bundle.kernels import AttentionLibrary, attention_libraries
 from tools.device_bundle.keys import Keys, judge_keys
 from tools.device_bundle.rows import judge_rows
 
-PARTS = ("correctness", "keys", "bench", "ops_bench", "tests", "compiled")
+PARTS = ("correctness", "keys", "bench", "ops_bench", "tests", "tiers", "sanitize", "compiled")
 _DRY_LENGTHS = (1, 65)
-_TEST_SECONDS = 300
 
 
 def main(argv: Sequence[str]) -> int:
@@ -49,10 +50,15 @@ def main(argv: Sequence[str]) -> int:
 
     wanted = PARTS if options.part == "all" else (options.part,)
     tables, passed = [], True
-    if "tests" in wanted:
-        rows, good = _run_tests(options.bundle / "tests")
-        tables.append(_table(("test program", "result"), rows))
-        passed &= good
+    for part in ("tests", "tiers"):
+        if part in wanted:
+            runs = _told(run_programs(options.bundle / part))
+            tables.append(_table((f"{part}: program", "seconds", "result"), map(_run_row, runs)))
+            passed &= not any(run.fault for run in runs)
+    if "sanitize" in wanted:
+        runs = _told(sanitize_programs(options.bundle / "tests", find_sanitizer()))
+        tables.append(_table(("sanitize: program", "tool", "seconds", "result"), map(_sanitized_row, runs)))
+        passed &= not any(run.fault for run in runs)
     if "compiled" in wanted:
         ran = run_compiled(options.bundle / "src", device.type, os.cpu_count() or 1)
         tables.append(_table(("compiled programs", "passed", "skipped", "result"), map(_outcome_row, ran)))
@@ -93,23 +99,22 @@ def _judge(library: AttentionLibrary, device: torch.device) -> Verdict:
     return verdict
 
 
-def _run_tests(folder: Path) -> tuple[list[tuple[str, ...]], bool]:
-    rows: list[tuple[str, ...]] = []
-    passed = True
-    for program in sorted(folder.iterdir()) if folder.is_dir() else []:
-        try:
-            done = subprocess.run(
-                [program], capture_output=True, text=True, errors="replace", timeout=_TEST_SECONDS, check=False
-            )
-            result = "PASS" if done.returncode == 0 else f"FAIL (exit code {done.returncode})"
-            output = done.stdout + done.stderr
-        except subprocess.TimeoutExpired:
-            result, output = f"FAIL (longer than {_TEST_SECONDS} s)", ""
-        if result != "PASS":
-            print(f"---- {program.name}\n{output[-4000:]}", flush=True)
-            passed = False
-        rows.append((program.name, result))
-    return rows, passed
+def _told(runs: Iterable[Run]) -> list[Run]:
+    """All runs; the output of those that failed is printed as they end."""
+    done = []
+    for run in runs:
+        if run.fault:
+            print(f"---- {run.program} {run.tool}: {run.fault}\n{run.output[-4000:]}", flush=True)
+        done.append(run)
+    return done
+
+
+def _run_row(run: Run) -> tuple[str, ...]:
+    return run.program, f"{run.seconds:.1f}", f"FAIL ({run.fault})" if run.fault else "PASS"
+
+
+def _sanitized_row(run: Run) -> tuple[str, ...]:
+    return run.program, run.tool, *_run_row(run)[1:]
 
 
 def _verdict_row(verdict: Verdict) -> tuple[str, ...]:

@@ -1,13 +1,15 @@
 """Each op's bandwidth or rate beside the ceiling that torch reaches in the same run.
 
 Memory-bound ops move tensors well beyond the L2 cache and are held against a copy by torch; products are held
-against `torch.matmul` of bf16 at 8192 x 8192 x 8192. An op fails below `BOUND` of its ceiling.
+against `torch.matmul` of bf16 at 8192 x 8192 x 8192. An op fails below `BOUND` of its ceiling. All times, torch's too,
+are those of the device: a call's way through Python, which differs from op to op, is in none.
 """
 
 from __future__ import annotations
 
 import ctypes
 import math
+import statistics
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,13 +17,12 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from examples.attention.timing import median_seconds
-
 BOUND = 0.9
 ELEMENTS = 1 << 28
 ROW = 8192
 SIZE = 8192
 _TILE = (128, 256, 64)  # of the bare loop of products, by one CTA
+_CALLS, _RUNS = 4, 20
 
 
 @dataclass(frozen=True)
@@ -108,16 +109,39 @@ def measure(library: DeviceOps, device: torch.device) -> list[Rate]:
     return [*_bandwidths(library, device), *_rates(library, device)]
 
 
+def _device_seconds(call: Callable[[], object]) -> float:
+    """Median device time of one of several calls on end.
+
+    Events around a single call would count the host's way to the launch, during which the stream is idle: some 20 us
+    of the 260 that a copy of half a gigabyte takes, and more where tensor maps are made. Here the calls before the
+    first event keep the stream busy until all are queued. (A CUDA graph is no way out: its copies are slower than
+    those of a stream.)
+    """
+    for _ in range(_CALLS):
+        call()
+    times = []
+    for _ in range(_RUNS):
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))  # type: ignore[no-untyped-call]
+        call()
+        start.record()
+        for _ in range(_CALLS):
+            call()
+        end.record()
+        times.append((start, end))
+    torch.cuda.synchronize()
+    return statistics.median(float(start.elapsed_time(end)) for start, end in times) / 1e3 / _CALLS
+
+
 def _bandwidths(library: DeviceOps, device: torch.device) -> Iterator[Rate]:
     a, b = (torch.randn(ELEMENTS, device=device, dtype=torch.bfloat16) for _ in range(2))
     out = torch.empty_like(a)
-    ceiling = 2 * a.nbytes / median_seconds(lambda: out.copy_(a), device)
+    ceiling = 2 * a.nbytes / _device_seconds(lambda: out.copy_(a))
 
     def rate(op: str, call: Callable[[], None], moved: int, result: Tensor, want: Callable[[], Tensor]) -> Rate:
         result.fill_(255 if result.dtype == torch.uint8 else math.nan)
         call()
         fault = _difference(result, want())
-        return Rate(op, moved / median_seconds(call, device) / 1e12, ceiling / 1e12, "TB/s", fault)
+        return Rate(op, moved / _device_seconds(call) / 1e12, ceiling / 1e12, "TB/s", fault)
 
     def vectors(op: str, x: Tensor, result: Tensor, want: Callable[[], Tensor], inputs: int = 1) -> Rate:
         moved = inputs * x.nbytes + result.nbytes
@@ -161,9 +185,9 @@ def _rates(library: DeviceOps, device: torch.device) -> Iterator[Rate]:
     # In turn, because a chip at its power limit slows down as it warms up.
     times = [
         (
-            median_seconds(lambda: torch.matmul(a, b.T, out=wanted), device),
-            median_seconds(lambda: library.products(loop, steps), device),
-            median_seconds(lambda: library.gemm(a, b, out), device),
+            _device_seconds(lambda: torch.matmul(a, b.T, out=wanted)),
+            _device_seconds(lambda: library.products(loop, steps)),
+            _device_seconds(lambda: library.gemm(a, b, out)),
         )
         for _ in range(3)
     ]

@@ -1,7 +1,7 @@
-// The attention kernels on a GPU against f64. Plain C++ without GoogleTest: it also runs from an archive.
+// The attention kernels on a GPU against f64.
 #include "attention_check.h"
 #include "attention_kernels.h"
-#include "device_memory.h"
+#include "device_cases.h"
 
 using attention_check::Argument;
 using attention_check::Problem;
@@ -14,10 +14,8 @@ ATTENTION_KERNELS(DECLARE)
 
 namespace {
 
-int failures = 0;
-
-void check(char const* name, int (*run)(void const*, int64_t, bool), Type type, int64_t d, bool causal,
-           bool vector, int64_t rows, int64_t grid) {
+int check(char const* name, int (*run)(void const*, int64_t, bool), Type type, int64_t d, bool causal,
+          bool vector, int64_t rows, int64_t grid) {
   Problem problem(type, 2, rows, d, causal, vector);
   DeviceCopy q(problem.q.bytes), k(problem.k.bytes), v(problem.v.bytes), out(problem.out.bytes);
   Argument const args[] = {
@@ -26,23 +24,33 @@ void check(char const* name, int (*run)(void const*, int64_t, bool), Type type, 
   require(run(args, grid, vector), name);
   out.fetch();
   std::string const verdict = problem.verdict();
-  if (verdict.empty()) return;
-  ++failures;
-  std::printf("%s, %d rows, grid %d, %s: %s\n", name, static_cast<int>(rows), static_cast<int>(grid),
-              vector ? "vector" : "general", verdict.c_str());
+  if (verdict.empty()) return 0;
+  std::printf("  %d rows, grid %d: %s\n", static_cast<int>(rows), static_cast<int>(grid), verdict.c_str());
+  return 1;
 }
 
 }  // namespace
 
-int main() {
-#define CHECK(name, type, d, causal)                                                                     \
-  for (int64_t rows : {1, 7, 64, 129, 333}) {                                                            \
-    for (bool vector : {true, false}) check(#name, name##__run, Type::type, d, causal, vector, rows, 3); \
-  }                                                                                                      \
-  check(#name, name##__run, Type::type, d, causal, true, 333, 100);                                      \
-  std::printf("%s done\n", #name);
-  ATTENTION_KERNELS(CHECK)
-#undef CHECK
-  std::printf("%d failures\n", failures);
-  return failures != 0;
+std::vector<DeviceCase> device_cases() {
+  std::vector<DeviceCase> cases;
+  auto const add = [&](std::string const& name, int (*run)(void const*, int64_t, bool), Type type, int64_t d,
+                       bool causal) {
+    for (bool vector : {true, false}) {
+      cases.push_back({name + (vector ? ".vector" : ".general"), [=](bool small) {
+                         int count = 0;
+                         for (int64_t rows : {7, 65}) {
+                           count += check(name.c_str(), run, type, d, causal, vector, rows, 3);
+                         }
+                         if (small) return count;
+                         for (int64_t rows : {1, 64, 129, 333}) {
+                           count += check(name.c_str(), run, type, d, causal, vector, rows, 3);
+                         }
+                         return count + check(name.c_str(), run, type, d, causal, vector, 333, 100);
+                       }});
+    }
+  };
+#define ADD(name, type, d, causal) add(#name, name##__run, Type::type, d, causal);
+  ATTENTION_KERNELS(ADD)
+#undef ADD
+  return cases;
 }

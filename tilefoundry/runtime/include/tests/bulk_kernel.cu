@@ -1,4 +1,4 @@
-// The kernel of bulk_body.h for CUDA, and a host function that makes its tensor maps and launches it.
+// The kernels of bulk_body.h for CUDA, and a host function that makes their tensor maps and launches one.
 #include <tilefoundry/runtime/host/cuda/tensor_map.h>
 
 #include "bulk_body.h"
@@ -7,9 +7,16 @@ namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
 namespace bulkcheck {
 
-template <bool Vector>
+template <bool Vector, int Index>
 __global__ void __launch_bounds__(kThreads) run(const __grid_constant__ Args args) {
-  body<Vector>(args, cute::make_seq<kMapCount>{});
+  body<Vector, Index>(args);
+}
+
+using Kernel = void (*)(Args);
+template <int... Index>
+static Kernel kernel_of(bool vector, int part, cute::seq<Index...>) {
+  Kernel const kernels[][2] = {{run<false, Index>, run<true, Index>}...};
+  return kernels[part][vector];
 }
 
 static bool make_maps(decltype(&::cuTensorMapEncodeTiled) encode, GlobalArg<2> const& arg, TensorMap* maps) {
@@ -23,7 +30,7 @@ static bool make_maps(decltype(&::cuTensorMapEncodeTiled) encode, GlobalArg<2> c
 }
 
 /// @return the CUDA error of launching and running the kernel
-extern "C" int bulk_on_gpu(void const* args, bool vector) {
+extern "C" int bulk_on_gpu(void const* args, bool vector, int part) {
   Args a = *static_cast<Args const*>(args);
   void* encode = nullptr;
   cudaDriverEntryPointQueryResult found;
@@ -38,7 +45,7 @@ extern "C" int bulk_on_gpu(void const* args, bool vector) {
                                         0, bulk_box(1, kLineBox, 1, 0, 1)))) {
     return cudaErrorInvalidValue;
   }
-  auto const kernel = vector ? run<true> : run<false>;
+  Kernel const kernel = kernel_of(vector, part, cute::make_seq<kMapCount + 1>{});
   error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
   if (error != cudaSuccess) return error;
   kernel<<<1, kThreads, kSharedBytes>>>(a);

@@ -1,5 +1,14 @@
-// The part of ops_body.h that moves elements by run-time indices, scans, transposes and sorts. Included by
-// it, inside its namespace.
+// Ops that move elements by run-time indices, scans, transposes and sorts.
+#pragma once
+
+#include "ops_common.h"
+
+namespace tilefoundry {
+inline namespace TILEFOUNDRY_UNIT {
+namespace opcheck {
+
+constexpr int kGrid = 1;
+constexpr bool kResident = false;
 
 using Runs = Mesh<Layout<Shape<_16, _8>, Stride<_8, _1>>, TopologyScope::thread>;
 /// 16 x 64 with runs of eight columns, which packs may move.
@@ -181,8 +190,10 @@ TILEFOUNDRY_DEVICE void check_order(Recorder& record) {
   record_tile(places, record);
 }
 
-template <class Tensor>
-TILEFOUNDRY_DEVICE void check_index_ops(Tensor const& table, int64_t rows, Recorder& record) {
+template <bool Vector>
+TILEFOUNDRY_DEVICE void body(Args const& args, Recorder& record) {
+  int64_t const rows = args.in.shape[0];
+  auto const table = global_tensor<bfloat16_t, Vector>(args.in, make_shape(rows, args.in.shape[1]));
   check_rows<int32_t>(table, rows, 0, record);
   check_rows<int64_t>(table, rows, 8, record);
   check_rows<int64_t>(table, rows, 3, record);
@@ -209,3 +220,7 @@ TILEFOUNDRY_DEVICE void check_index_ops(Tensor const& table, int64_t rows, Recor
   check_order<half_t, false>(record);
   check_order<int32_t, true>(record);
 }
+
+}  // namespace opcheck
+}  // namespace TILEFOUNDRY_UNIT
+}  // namespace tilefoundry

@@ -1,5 +1,10 @@
-// The kernel of ops_body.h for CUDA, and a host function that launches it.
-#include "ops_body.h"
+// A part of the ops' tests for CUDA (TEST_HEADER, TEST_NAME), and a host function that launches it.
+// TEST_VECTOR: 1 when the part has two variants.
+#define TEST_QUOTE2(x) #x
+#define TEST_QUOTE(x) TEST_QUOTE2(x)
+#define TEST_CAT2(a, b) a##b
+#define TEST_CAT(a, b) TEST_CAT2(a, b)
+#include TEST_QUOTE(TEST_HEADER)
 
 namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
@@ -7,13 +12,22 @@ namespace opcheck {
 
 template <bool Vector>
 __global__ void __launch_bounds__(kThreads) run(const __grid_constant__ Args args) {
-  body<Vector>(args);
+  auto* const log = static_cast<float*>(args.log.data);
+  Recorder record{log, log + args.log.shape[0]};
+  body<Vector>(args, record);
 }
 
 /// @return the CUDA error of launching and running the kernel
-extern "C" int ops_on_gpu(void const* args, bool vector) {
-  (vector ? run<true> : run<false>)<<<1, kThreads, kSharedBytes>>>(*static_cast<Args const*>(args));
-  cudaError_t const error = cudaGetLastError();
+extern "C" int TEST_CAT(TEST_NAME, _on_gpu)(void const* args, [[maybe_unused]] bool vector) {
+  auto* kernel = run<false>;
+#if TEST_VECTOR
+  if (vector) kernel = run<true>;
+#endif
+  void* const arguments[] = {const_cast<void*>(args)};
+  cudaError_t const error =
+      kResident ? cudaLaunchCooperativeKernel(kernel, kGrid, kThreads, const_cast<void**>(arguments),
+                                              kSharedBytes, 0)
+                : cudaLaunchKernel(kernel, kGrid, kThreads, const_cast<void**>(arguments), kSharedBytes, 0);
   return error != cudaSuccess ? error : cudaDeviceSynchronize();
 }
 

@@ -1,5 +1,14 @@
-// The part of ops_body.h that multiplies matrices: every form of operands in shared memory and in registers.
-// Included by it, inside its namespace.
+// Products of matrices: every form of operands in shared memory and in registers.
+#pragma once
+
+#include "ops_common.h"
+
+namespace tilefoundry {
+inline namespace TILEFOUNDRY_UNIT {
+namespace opcheck {
+
+constexpr int kGrid = 1;
+constexpr bool kResident = false;
 
 /// How a tile lies in shared memory.
 template <class Layout_, class Swizzle_ = Swizzle<0, 4, 3>>
@@ -121,3 +130,12 @@ TILEFOUNDRY_DEVICE void check_products(Recorder& record) {
   check_products_of<int8_t>(record);
   check_products_of<tfloat32_t>(record);
 }
+
+template <bool Vector>
+TILEFOUNDRY_DEVICE void body(Args const&, Recorder& record) {
+  check_products(record);
+}
+
+}  // namespace opcheck
+}  // namespace TILEFOUNDRY_UNIT
+}  // namespace tilefoundry

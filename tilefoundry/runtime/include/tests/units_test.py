@@ -1,6 +1,7 @@
-"""Two units of different shape in one binary, at several optimisation levels: both right, and no weak symbol shared."""
+"""Units of different shape in one binary, at several optimisation levels: all right, and no weak symbol shared."""
 
 import subprocess
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,8 @@ _SHARED_BY_DESIGN = "tilefoundry::host::"
 
 def _weak_symbols(path: Path) -> set[str]:
     listing = subprocess.run(["nm", "-C", "--defined-only", str(path)], capture_output=True, text=True, check=True)
-    kinds = (line[17:].split(" ", 1) for line in listing.stdout.splitlines())
-    return {name for kind, name in kinds if kind in "VvWwu"}
+    kinds = (line[17:].partition(" ") for line in listing.stdout.splitlines())
+    return {name for kind, _, name in kinds if kind and kind in "VvWwu"}
 
 
 @pytest.mark.parametrize("level", ["-O0", "-O1", "-O2"])
@@ -47,3 +48,17 @@ def test_units_do_not_share_functions(level: str, tmp_path: Path) -> None:
     assert any("tilefoundry::k_first::" in name for name in first), "the objects hold nothing to compare"
     ours = {name for name in first & second if "tilefoundry" in name}
     assert {name for name in ours if _SHARED_BY_DESIGN not in name} == set()
+
+
+def test_units_of_all_ops_share_nothing() -> None:
+    """The libraries that the tests of the ops run: an op that lay outside of its unit would be in several."""
+    libraries = sorted(HERE.glob("libops_*_on_cpu.a"))
+    if not libraries:
+        pytest.skip("only Bazel builds the libraries of the ops' tests")
+    owners = defaultdict(list)
+    for library in libraries:
+        for name in _weak_symbols(library):
+            owners[name].append(library.name)
+    ours = {name: names for name, names in owners.items() if "tilefoundry::" in name}
+    assert len({names[0] for names in ours.values()}) == len(libraries) >= 10
+    assert {name for name, names in ours.items() if len(names) > 1 and _SHARED_BY_DESIGN not in name} == set()

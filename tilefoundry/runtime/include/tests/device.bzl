@@ -1,0 +1,83 @@
+"""Tests on a GPU: kernels for several tiers of the runtime, and programs over them."""
+
+load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library", "cc_test")
+load("@rules_cuda//cuda:defs.bzl", "cuda_library", "requires_cuda")
+
+# What a tier compiles for. Below sm_90 the source takes the paths of that architecture (mma.sync, cp.async, no bulk
+# copies), and the machine code is that of the GPU that the tests run on.
+_ARCHS = {
+    "": "sm_90a",
+    "_sm_80": "compute_80:sm_90",
+    "_sm_89": "compute_89:sm_90",
+}
+TIERS = [tier for tier in _ARCHS if tier]
+
+def device_kernel(name, srcs, unit, local_defines = [], tiers = True, **attrs):
+    """Kernels for a GPU: `<name>`, and `<name>_sm_80` and so on for the tiers.
+
+    Args:
+      name: the name of the libraries.
+      srcs: one CUDA source and what it includes.
+      unit: the unit's namespace.
+      local_defines: further macros.
+      tiers: whether there are libraries for lower tiers.
+      **attrs: further attributes of `cuda_library`.
+    """
+    for tier in _ARCHS if tiers else [""]:
+        cuda_library(
+            name = name + tier,
+            testonly = True,
+            srcs = srcs,
+            archs = [_ARCHS[tier]],
+            # a fifth of the size, which the device bundle has to carry
+            copts = ["--compress-mode=size"],
+            local_defines = local_defines + ["TILEFOUNDRY_UNIT=" + unit],
+            target_compatible_with = requires_cuda(),
+            deps = ["//tilefoundry/runtime/include:cuda"],
+            **attrs
+        )
+
+def device_test(name, srcs, kernels, deps = [], tiers = True, **attrs):
+    """A program that runs kernels on a GPU, and for each tier one more.
+
+    For each there is a test `<name>_device_test<tier>` with the tag `gpu`, and `<name>_device<tier>`, one file without
+    the names of templates, which the device bundle carries to the GPU machine.
+
+    Args:
+      name: the name without `_device`.
+      srcs: the sources of the cases (see device_cases.h).
+      kernels: names of `device_kernel`s.
+      deps: what else the program stands on.
+      tiers: whether the lower tiers are tested, too.
+      **attrs: further attributes of `cc_library`.
+    """
+    for tier in _ARCHS if tiers else [""]:
+        # A test's object files are its own: the bundle's program is another target over the same library.
+        cc_library(
+            name = name + "_device_main" + tier,
+            testonly = True,
+            srcs = srcs + [
+                "device_cases.h",
+                "device_main.cc",
+                "device_memory.h",
+            ],
+            target_compatible_with = requires_cuda(),
+            deps = [":{}{}".format(kernel, tier) for kernel in kernels] + deps + ["//third_party/cuda:headers"],
+            **attrs
+        )
+        cc_test(
+            name = name + "_device_test" + tier,
+            size = "medium",
+            tags = ["gpu"],
+            target_compatible_with = requires_cuda(),
+            deps = [":{}_device_main{}".format(name, tier)],
+        )
+        cc_binary(
+            name = name + "_device" + tier,
+            testonly = True,
+            linkopts = ["-Wl,--strip-all"],
+            linkstatic = True,
+            target_compatible_with = requires_cuda(),
+            visibility = ["//tools/device_bundle:__pkg__"],
+            deps = [":{}_device_main{}".format(name, tier)],
+        )

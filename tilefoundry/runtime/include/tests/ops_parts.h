@@ -1,0 +1,18 @@
+// The parts of the ops' tests: X(name, header's name, threads, whether it has a vector and a general variant,
+// whether it is golden).
+#pragma once
+
+#define OPS_PARTS(X)                             \
+  X(boxes, boxes, 128, true, false)              \
+  X(casts, casts, 128, false, false)             \
+  X(copies, copies, 128, false, true)            \
+  X(elementwise, elementwise, 128, false, false) \
+  X(grid, grid, 128, false, true)                \
+  X(index, index, 128, true, false)              \
+  X(meshes_32, meshes, 32, false, true)          \
+  X(meshes_128, meshes, 128, false, true)        \
+  X(meshes_192, meshes, 192, false, true)        \
+  X(products, products, 128, false, false)       \
+  X(reduce_48, reduce, 48, false, true)          \
+  X(reduce_128, reduce, 128, false, true)        \
+  X(reduce_192, reduce, 192, false, true)
