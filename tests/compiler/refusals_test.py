@@ -316,10 +316,9 @@ def product_of_a_split_axis() -> Module:
     class P:
         @func
         def f(a: Tensor[(4, 64), "f32"], b: Tensor[(64, 4), "f32"]) -> Tensor[(4, 4), "f32"]:
-            with Mesh(("thread",), (32,), ("t",)) as t:
-                x, y = tf.reshard(a, (4, 64 @ t.t), "rmem"), tf.reshard(b, (64 @ t.t, 4), "rmem")
-                z = x @ y  # <- here
-                return tf.reshard(z, (4, 4), "gmem")
+            with Mesh(("cta", "thread"), (4, 32), ("c", "t")) as m:
+                x, y = tf.reshard(a, (4, 4 @ m.c, 16), "rmem"), tf.reshard(b, (4 @ m.c, 16, 4), "rmem")
+                return tf.reshard(x @ y, (4, 4), "gmem")  # <- here
 
     return P
 
@@ -337,7 +336,7 @@ def packed_parameter() -> Module:
 
 TABLE: list[tuple[Build, str, str]] = [
     (half_bytes, "elements of f4e2m1 take half a byte", "as fp8e4m3"),
-    (product_of_a_split_axis, "a product with K split over the mesh", "without mesh axes>, 'smem'"),
+    (product_of_a_split_axis, "the reduced axis is spread over 4 CTAs", "spread it over threads"),
     (packed_parameter, "elements of f4e2m1 take half a byte", "as fp8e4m3"),
     (as_many_of_the_greatest_as_a_call_says, "a positive k that is known when the program is written", "as a number"),
     (replicated_beside_split, "cannot be read element by element", "the same factors"),

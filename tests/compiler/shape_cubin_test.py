@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.compiler import scale_programs, shape_placements, shape_programs
+from tests.compiler import partial_programs, scale_programs, shape_placements, shape_programs
 from tilefoundry.codegen.emit import emit_module
 from tilefoundry.driver.native import compile_ptx
 from tilefoundry.driver.options import CompilerOptions
@@ -45,6 +45,9 @@ def test_whole_rows_move_16_bytes_at_once(tmp_path: Path) -> None:
         shape_placements.Tiles,
         shape_placements.Fresh,
         shape_placements.Products,
+        partial_programs.terms,
+        partial_programs.batched,
+        partial_programs.staged,
         scale_programs.Moved,
         scale_programs.Computed,
         scale_programs.Widened,

@@ -87,6 +87,11 @@ def _mma(body: Body, op: tir.Mma, args: Args) -> str:
     return f"ops::mma({lhs}, {rhs}, {acc});"
 
 
+def _local_matmul(body: Body, op: tir.LocalMatmul, args: Args) -> str:
+    acc, lhs, rhs = (body.tensor(arg) for arg in args)
+    return f"ops::local_matmul({lhs}, {rhs}, {acc});"
+
+
 def _tile_load(body: Body, op: tir.TileLoad, args: Args) -> str:
     tensor, coordinates, *rest = args
     operands = ", ".join(body.tensor(arg) for arg in rest)
@@ -190,6 +195,7 @@ _EMITTERS: dict[type[tir.EffectOp], Callable[..., str]] = {
     tir.Gather: gather_text,
     tir.IndexUpdate: index_update_text,
     tir.Iota: _iota,
+    tir.LocalMatmul: _local_matmul,
     tir.Mma: _mma,
     tir.PipeAcquire: _on_pipe("acquire"),
     tir.PipeCommit: _on_pipe("commit"),

@@ -7,6 +7,7 @@ from tilefoundry.ir.tir.ops.copy_async import CopyAsync, CpAsyncCommit, CpAsyncW
 from tilefoundry.ir.tir.ops.elementwise import Binary, Cast, Clamp, Copy, Fill, Iota, ReLU, Unary, Where
 from tilefoundry.ir.tir.ops.index import CacheUpdate, Gather, IndexUpdate, PositionUpdate, RowUpdate
 from tilefoundry.ir.tir.ops.launch import Launch
+from tilefoundry.ir.tir.ops.local_matmul import LocalMatmul
 from tilefoundry.ir.tir.ops.memory import AllocTensor, MemorySpan, PtrOf, TensorView, view_as
 from tilefoundry.ir.tir.ops.mma import Mma
 from tilefoundry.ir.tir.ops.norm import RMSNorm
@@ -67,6 +68,7 @@ __all__ = [
     "Item",
     "Launch",
     "LetStmt",
+    "LocalMatmul",
     "MemorySpan",
     "MeshScope",
     "Mma",

@@ -33,6 +33,7 @@ from tilefoundry.passes.lower.registry import writer_for
 from tilefoundry.passes.lower.shape.join import narrowed, write_parts
 from tilefoundry.passes.lower.shape.slice import whole
 from tilefoundry.passes.lower.shape.windows import exact
+from tilefoundry.passes.lower.shard.partial import completed, completed_scalar
 from tilefoundry.passes.lower.values import Deferred, Window
 
 Destinations = dict[int, Var]
@@ -195,7 +196,7 @@ def _write_window(ctx: Lowering, write: _Insert, output: Var, offsets: Tuple) ->
 
 def _store_whole(ctx: Lowering, result: Expr, source: Expr, output: Var) -> None:
     shape = tensor_type(output).shape
-    value = whole(ctx, source) or ctx.lower(source)
+    value = completed(ctx, result, source) or whole(ctx, source) or ctx.lower(source)
     if isinstance(value, Var) and tensor_type(value).shape:
         box = _static(ctx, source, shape)
         ctx.emit(TileStore(box), value, output, Tuple((0,) * len(box)))
@@ -206,8 +207,10 @@ def _store_whole(ctx: Lowering, result: Expr, source: Expr, output: Var) -> None
 def _scalar(ctx: Lowering, result: Expr) -> Expr:
     """A result of rank 0, which must be the same in all instances: one of each CTA writes it."""
     source = result.args[0] if isinstance(result, Call) and isinstance(result.target, Reshard) else result
-    value = ctx.scalar(result if isinstance(source, Expr) and isinstance(ctx.lower(source), Deferred) else source)
-    for part in post_order(source) if isinstance(source, Expr) else ():
+    assert isinstance(source, Expr)
+    total = completed_scalar(ctx, result, source)
+    value = total or ctx.scalar(result if isinstance(ctx.lower(source), Deferred) else source)
+    for part in post_order(source):
         if isinstance(part, Call) and isinstance(part.target, MeshCoordinate):
             ctx.refuse(
                 result,

@@ -10,6 +10,7 @@ from tilefoundry.passes.lower.context import Lowering, is_scalar
 from tilefoundry.passes.lower.deferred import computes_tiles
 from tilefoundry.passes.lower.elementwise.operands import elementwise_tile, operand, without_place
 from tilefoundry.passes.lower.matrix.instruction import add_product, is_instruction
+from tilefoundry.passes.lower.matrix.local import is_local
 from tilefoundry.passes.lower.registry import fuses, lowers
 from tilefoundry.passes.lower.shard.reshard import add_matrix_product
 from tilefoundry.passes.lower.values import Product, Ramp, Value
@@ -50,10 +51,10 @@ def _moved_ramp(ctx: Lowering, lhs: Expr, rhs: Expr) -> Ramp | None:
 
 
 def _placed_product(expr: Expr) -> bool:
-    """Whether ``expr`` is a matrix product that goes straight to registers."""
+    """Whether ``expr`` is a product of shared tiles that goes straight to registers."""
     match expr:
-        case Call(target=Reshard(), args=(Call(target=MatMul()),)):
-            return True
+        case Call(target=Reshard(), args=(Call(target=MatMul()) as product,)):
+            return not is_local(product)
     return False
 
 

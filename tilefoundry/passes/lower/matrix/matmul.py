@@ -1,12 +1,15 @@
-"""MatMul of two shared tiles, or of a fragment and a tile: accumulated in registers, where a reshard puts it."""
+"""MatMul of two shared tiles, or of a fragment and a tile: accumulated in registers, where a reshard puts it.
+
+Of two fragments each instance multiplies what it holds (``local.py``).
+"""
 
 from __future__ import annotations
 
 from tilefoundry.ir.core.expr import Call, Expr, Var
 from tilefoundry.ir.hir import MatMul
-from tilefoundry.ir.shard import Partial, ShardLayout
 from tilefoundry.ir.types import StorageKind
 from tilefoundry.passes.lower.context import Lowering, tensor_type
+from tilefoundry.passes.lower.matrix.local import is_local, local_product
 from tilefoundry.passes.lower.registry import lowers
 from tilefoundry.passes.lower.values import Product, Value
 
@@ -15,14 +18,8 @@ from tilefoundry.passes.lower.values import Product, Value
 def lower_matmul(ctx: Lowering, call: Call) -> Value:
     left, right = call.args
     assert isinstance(left, Expr) and isinstance(right, Expr)  # tensors: not ints
-    if isinstance(layout := tensor_type(call).layout, ShardLayout) and any(
-        isinstance(a, Partial) for a in layout.attrs
-    ):
-        ctx.refuse(
-            call,
-            "a product with K split over the mesh, of which each unit has a term, cannot be compiled yet",
-            remedy="stage both operands whole: tf.reshard(x, <shape of the tile without mesh axes>, 'smem')",
-        )
+    if is_local(call):
+        return local_product(ctx, call)
     # A reshard may have left a left operand in registers.
     held = ctx.lower(left)
     lhs = held if isinstance(held, Var) and tensor_type(left).storage is StorageKind.SMEM else ctx.shared(left, call)

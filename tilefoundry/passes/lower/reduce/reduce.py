@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tilefoundry.ir import tir
-from tilefoundry.ir.core.expr import Call
+from tilefoundry.ir.core.expr import Call, Expr, Var
 from tilefoundry.ir.dims import dim_product
 from tilefoundry.ir.hir import Reduce
 from tilefoundry.ir.hir.common import normalize_axes
@@ -25,16 +25,21 @@ def lower_reduce(ctx: Lowering, call: Call) -> Value:
             return ctx.view(kept, tensor_type(call))
         return ctx.bind("element", tir.Element(), (kept,), TensorType.umat_scalar(tensor_type(call).dtype))
     src = ctx.fragment(call.args[0], call)  # type: ignore[arg-type]  # a tensor: not an int
+    dst = ctx.result(call, op.kind.name.lower())
+    reduce_fragment(ctx, call, op, src, dst)
+    return dst
+
+
+def reduce_fragment(ctx: Lowering, at: Expr, op: Reduce, src: Var, dst: Var) -> None:
+    """Emits a reduction that keeps the axes, between fragments of their own."""
     src_type = tensor_type(src)
     axes = normalize_axes(op.axes, len(src_type.shape))
     if (problem := uncombinable(src_type, axes)) is not None:
-        ctx.refuse(call, problem[0], remedy=problem[1])
-    dst = ctx.result(call, op.kind.name.lower())
+        ctx.refuse(at, problem[0], remedy=problem[1])
     if crosses_warps(src_type, axes):
         ctx.emit(tir.Reduce(axes, op.kind), src, dst, ctx.alloc("workspace", _workspace_type(tensor_type(dst))))
     else:
         ctx.emit(tir.Reduce(axes, op.kind), src, dst)
-    return dst
 
 
 def _workspace_type(dst: TensorType) -> TensorType:

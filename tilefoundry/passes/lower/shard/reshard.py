@@ -26,6 +26,7 @@ from tilefoundry.passes.lower.index.windows import of_tile
 from tilefoundry.passes.lower.registry import lowers
 from tilefoundry.passes.lower.shape.place import write
 from tilefoundry.passes.lower.shape.slice import whole
+from tilefoundry.passes.lower.shard.partial import completed, completed_scalar
 from tilefoundry.passes.lower.values import Chosen, Deferred, Join, Product, Ramp, Reshaped, Uniform, Value, Window
 from tilefoundry.passes.modes import fragment_view_type, held
 from tilefoundry.passes.operands import is_left_operand, on_tensor_cores, operand_tile, transposed
@@ -37,11 +38,13 @@ def lower_reshard(ctx: Lowering, call: Call) -> Value:
     assert isinstance(source, Expr)
     to = tensor_type(call)
     if not to.shape:
+        if (total := completed_scalar(ctx, call, source)) is not None:
+            return total
         number = ctx.lower(source)  # a scalar, which each instance knows, wherever it is said to lie
         if isinstance(number, Deferred) and isinstance(to.layout, ShardLayout):
             return place(ctx, call, number, to)
         return number
-    value = whole(ctx, source) or ctx.lower(source)
+    value = completed(ctx, call, source) or whole(ctx, source) or ctx.lower(source)
     if to.storage is StorageKind.RMEM and isinstance(to.layout, ShardLayout):
         return _to_registers(ctx, call, source, value, to)
     if to.storage is StorageKind.SMEM:

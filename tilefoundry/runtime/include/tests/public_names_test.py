@@ -8,6 +8,7 @@ HEADERS = Path(__file__).absolute().parents[1] / "tilefoundry/runtime"
 PUBLIC = {
     "core/elementwise.h": {"binary", "cast", "clamp", "fill", "iota", "unary", "where"},
     "core/gather.h": {"gather"},
+    "core/local_matmul.h": {"local_matmul"},
     "core/mma.h": {"mma", "mma_issue", "mma_wait"},
     "core/part.h": {"store_scalar", "whole_copy", "whole_fill", "whole_iota"},
     "core/reduce.h": {"no_workspace", "reduce", "reduce_workspace_bytes"},

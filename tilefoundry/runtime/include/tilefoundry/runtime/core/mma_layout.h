@@ -15,8 +15,7 @@ namespace detail {
 template <class C, int Axis>
 struct FragmentAxis {
   using F = FragmentOf<C>;
-  static_assert(F::valid,
-                "ops::mma: the modes of the accumulator's layout must factor the logical extents in order");
+  static_assert(F::valid, "ops: the modes of a fragment's layout must factor the logical extents in order");
   using Offsets = decltype(F::template axis_offsets<Axis>());
   using Steps = decltype(F::template axis_steps<Axis>());
   static constexpr int count = decltype(cute::size(Steps{}))::value;

@@ -5,6 +5,7 @@
 #include <tilefoundry/runtime/core/elementwise.h>
 #include <tilefoundry/runtime/core/gather.h>
 #include <tilefoundry/runtime/core/index.h>
+#include <tilefoundry/runtime/core/local_matmul.h>
 #include <tilefoundry/runtime/core/mma.h>
 #include <tilefoundry/runtime/core/part.h>
 #include <tilefoundry/runtime/core/pipeline.h>
