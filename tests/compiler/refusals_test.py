@@ -230,19 +230,6 @@ def attention_of_registers() -> Module:
     return P
 
 
-def scalar_of_a_global_tensor() -> Module:
-    @module(entry="f", target=TARGET, topologies=LEVELS)
-    class P:
-        @func
-        def f(x: Tensor[(32,), "f32"]) -> Tensor[(32,), "f32"]:
-            with Mesh(("thread",), (32,), ("t",)) as t:
-                r = tf.reshard(x, (32 @ t.t,), "rmem")
-                k = tf.argmax(x)  # <- here
-                return tf.reshard(r * tf.cast(k, "f32"), (32 @ t.t,), "gmem")
-
-    return P
-
-
 def two_loops() -> Module:
     @module(entry="f", target=TARGET, topologies=LEVELS)
     class P:
@@ -341,7 +328,6 @@ TABLE: list[tuple[Build, str, str]] = [
     (as_many_of_the_greatest_as_a_call_says, "a positive k that is known when the program is written", "as a number"),
     (replicated_beside_split, "cannot be read element by element", "the same factors"),
     (attention_of_registers, "tf.attention of tiles in rmem", "leave q, k and v in global memory"),
-    (scalar_of_a_global_tensor, "expected a value in registers, got", "tf.reshard(x, <layout"),
     (composition_in_shared, "expected a value in registers, got a value in smem", "tf.reshard(x, <layout"),
     (elementwise_in_shared, "expected a value in registers, got a value in smem", "tf.reshard(x, <layout"),
     (product_of_registers, "expected a tile in shared memory", "'smem'"),

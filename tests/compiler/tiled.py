@@ -29,10 +29,10 @@ def m(*factors: int | Mode) -> Modes:
 
 @dataclass(frozen=True)
 class Tiled:
-    """A value and how it is walked: the factors of a tile of each axis, () for one element."""
+    """A value and how it is walked: the factors of a tile of each axis, () for one element; None for a result."""
 
     value: Expr
-    tile: tuple[Modes, ...]
+    tile: tuple[Modes, ...] | None
 
 
 def program(types: Sequence[TensorType], build: Callable[..., Sequence[Tiled]]) -> Module:
@@ -54,6 +54,8 @@ def of(shape: Sequence[ShapeDim], dtype: str) -> TensorType:
 def _filled(tiled: Tiled) -> Expr:
     t = tiled.value.type
     assert isinstance(t, TensorType)
+    if tiled.tile is None:
+        return tiled.value
     if not t.shape:
         return Call(Reshard(spread_over(THREADS), StorageKind.RMEM), (tiled.value,))
     sizes = tuple(_extent(modes) for modes in tiled.tile)

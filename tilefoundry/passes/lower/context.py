@@ -142,7 +142,11 @@ class Lowering:
             return operand
         value = self.lower(operand)
         if not isinstance(value, Expr):
-            self.refuse(operand, "expected a scalar")
+            self.refuse(
+                operand,
+                f"expected a number that every instance knows, got {self.describe(value)}",
+                remedy="compute it beside a value in registers, which it is multiplied with or added to, or return it",
+            )
         if isinstance(value, Call) and value is operand:
             args = tuple(self.scalar(a) for a in value.args)
             if any(a is not b for a, b in zip(args, value.args, strict=True)):
@@ -254,13 +258,13 @@ class Lowering:
             self.items = self._blocks[-1]
 
     @contextmanager
-    def before_loops(self, call: Call, *scalars: Scalar) -> Iterator[None]:
-        """Goes back to the outermost open block in which what a call and some indices are made of is known.
+    def before_loops(self, *needed: Scalar) -> Iterator[None]:
+        """Goes back to the outermost open block in which all that some expressions are made of is known.
 
         What is lowered inside comes before the loops that it does not depend on.
         """
-        needed = self.reach.of(call).union(*(self.reach.of(s) for s in scalars if isinstance(s, Expr)))
-        depth = max((self._known_since(atom) for atom in needed), default=0)
+        atoms = {atom for expr in needed if isinstance(expr, Expr) for atom in self.reach.of(expr)}
+        depth = max(map(self._known_since, atoms), default=0)
         scopes: tuple[list[Any], ...] = (self._memo, self._loops_run, self._placed, self._blocks)
         inner = [scope[depth + 1 :] for scope in scopes]
         for scope in scopes:

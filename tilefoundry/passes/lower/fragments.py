@@ -6,6 +6,7 @@ What rules need that lay out values between the operands and a result whose layo
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tilefoundry.ir.shard import (
@@ -14,11 +15,12 @@ from tilefoundry.ir.shard import (
     Mesh,
     ShardLayout,
     Split,
+    axis_levels,
     group_modes,
     per_unit_strides,
     with_strides,
 )
-from tilefoundry.ir.types import TensorType
+from tilefoundry.ir.types import ShapeDim, TensorType
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,12 @@ class Mode:
 
 Modes = tuple[Mode, ...]
 
+HELD = 64  # elements of a tile that a unit holds at once; larger reductions are loops over such tiles
+
 _ONE: Modes = (Mode(1),)  # of an axis of extent 1, as results of ops have it
+_VECTOR = 4  # neighbours that a unit reads at once
+_SHORT = 8  # extents of an axis that is not worth an exchange between units
+_UNROLLED = 16  # elements of one step of a loop over an axis
 
 
 def modes_of(type_: TensorType) -> tuple[Modes, ...] | None:
@@ -73,6 +80,53 @@ def spread_over(mesh: Mesh, *axes: Modes) -> ShardLayout:
 def whole(extent: int) -> Modes:
     """An axis that each unit holds whole."""
     return (Mode(extent),) if extent != 1 else ()
+
+
+def held_by_each(*axes: Modes) -> int:
+    """How many elements of a tile each unit holds."""
+    return math.prod(mode.extent for modes in axes for mode in modes if mode.split is None)
+
+
+def row_modes(mesh: Mesh, others: Sequence[Modes], extent: int) -> Modes:
+    """How all of an axis is spread over the units that the other axes of a tile leave alike; maybe some elements more.
+
+    Who computes with whole rows takes these modes, so that equal windows have equal layouts.
+    """
+    splits = _free_units(mesh, others, extent)
+    share = -(-extent // extent_of(splits))
+    if not splits or share < _VECTOR:
+        return splits + whole(share)
+    return whole(-(-share // _VECTOR)) + splits + whole(_VECTOR)
+
+
+def step_modes(mesh: Mesh, others: Sequence[Modes], extent: ShapeDim) -> Modes:
+    """How one step of a loop over an axis is spread likewise, so that each unit holds at most `HELD` elements."""
+    splits = _free_units(mesh, others, extent if isinstance(extent, int) else None)
+    most = max(1, min(_UNROLLED, HELD // held_by_each(*others)))
+    if not splits:
+        return whole(most)
+    vector = min(_VECTOR, most)
+    step = extent_of(splits) * vector
+    counts = [c for c in range(most // vector, 0, -1) if isinstance(extent, int) and extent % (c * step) == 0]
+    return whole(counts[0] if counts else most // vector) + splits + whole(vector)
+
+
+def _free_units(mesh: Mesh, others: Sequence[Modes], extent: int | None) -> Modes:
+    """The mesh axes that split none of the others, the innermost ones that suffice for an extent."""
+    if extent is not None and extent <= _SHORT:
+        return ()
+    taken = {mode.split for modes in others for mode in modes}
+    splits: Modes = ()
+    for axis in reversed(range(mesh.rank)):
+        count, level = mesh.shape[axis], mesh.topologies[axis_levels(mesh)[axis]].name
+        combines = isinstance(count, int) and count & (count - 1) == 0 and level != "cta"
+        if axis in taken or not combines or count == 1:
+            continue
+        if extent is not None and splits and extent_of(splits) * _VECTOR >= extent:
+            break
+        assert isinstance(count, int)
+        splits = (Mode(count, axis), *splits)
+    return splits
 
 
 def alike(modes: Modes, extent: int, *, exact: bool = False) -> Modes:

@@ -6,6 +6,7 @@ from tilefoundry.ir.core.expr import Call, Expr
 from tilefoundry.ir.hir import LayerNorm, ReduceKind, UnaryKind
 from tilefoundry.passes.lower.context import tensor_type
 from tilefoundry.passes.lower.expansion import Primitives, compute_dtype, expands, operand
+from tilefoundry.passes.lower.registry import fuses
 
 
 @expands(LayerNorm)
@@ -19,3 +20,6 @@ def expand_layer_norm(p: Primitives, call: Call) -> Expr:
     variance = p.reduce(ReduceKind.MEAN, p.unary(UnaryKind.SQUARE, centred), axes)
     scale = p.unary(UnaryKind.RSQRT, p.add(variance, call.target.eps))
     return p.cast(p.add(p.mul(p.mul(centred, scale), weight), bias), dtype)
+
+
+fuses(LayerNorm)

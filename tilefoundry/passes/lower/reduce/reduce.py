@@ -10,7 +10,10 @@ from tilefoundry.ir.hir.common import normalize_axes
 from tilefoundry.ir.shard import Layout, ShardLayout, shard_layout_local_shape
 from tilefoundry.ir.types import DType, StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
-from tilefoundry.passes.lower.registry import lowers
+from tilefoundry.passes.lower.deferred import computes_tiles, deferred
+from tilefoundry.passes.lower.expansion import operand
+from tilefoundry.passes.lower.reduce.rows import reduce_tile
+from tilefoundry.passes.lower.registry import fuses, lowers
 from tilefoundry.passes.lower.values import Value
 from tilefoundry.passes.modes import crosses_warps, uncombinable
 
@@ -19,6 +22,8 @@ from tilefoundry.passes.modes import crosses_warps, uncombinable
 def lower_reduce(ctx: Lowering, call: Call) -> Value:
     op = call.target
     assert isinstance(op, Reduce)
+    if tensor_type(operand(call)).storage not in (StorageKind.RMEM, StorageKind.SMEM):
+        return deferred(call)
     if not op.keepdim:  # the effect keeps the axes; without them it is a view, and without any a scalar
         kept = ctx.fragment(Call(Reduce(op.axes, True, op.kind), call.args, metadata=call.metadata))
         if tensor_type(call).shape:
@@ -40,6 +45,10 @@ def reduce_fragment(ctx: Lowering, at: Expr, op: Reduce, src: Var, dst: Var) -> 
         ctx.emit(tir.Reduce(axes, op.kind), src, dst, ctx.alloc("workspace", _workspace_type(tensor_type(dst))))
     else:
         ctx.emit(tir.Reduce(axes, op.kind), src, dst)
+
+
+computes_tiles(Reduce)(reduce_tile)
+fuses(Reduce)
 
 
 def _workspace_type(dst: TensorType) -> TensorType:

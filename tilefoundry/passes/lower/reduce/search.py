@@ -6,7 +6,7 @@ from tilefoundry.ir.core.expr import Call, Expr
 from tilefoundry.ir.hir import Arange, BinaryKind, Reduce, ReduceKind, Reshape, Reshard
 from tilefoundry.ir.hir.common import normalize_axis
 from tilefoundry.ir.shard import Broadcast, Layout, ShardLayout
-from tilefoundry.ir.types import ShapeDim, TensorType, make_tensor_type
+from tilefoundry.ir.types import ShapeDim, StorageKind, TensorType, make_tensor_type
 from tilefoundry.passes.lower.context import tensor_type
 from tilefoundry.passes.lower.expansion import Primitives, operand
 
@@ -33,6 +33,8 @@ def positions(p: Primitives, t: TensorType, axis: int, extent: ShapeDim) -> Expr
     """0, 1, 2, ... up to an extent along an axis, whole on every unit that holds a part of `t`."""
     shape = tuple(extent if k == axis else 1 for k in range(t.rank))
     ramp = p.call(Reshape(shape), p.call(Arange(make_tensor_type((extent,), "i64"))))
+    if t.storage not in (StorageKind.RMEM, StorageKind.SMEM):
+        return ramp
     if not isinstance(t.layout, ShardLayout):
         return p.call(Reshard(Layout(shape), t.storage), ramp)
     mesh = t.layout.mesh

@@ -68,6 +68,8 @@ def _to_registers(ctx: Lowering, call: Call, source: Expr, value: Value, to: Ten
         return value
     if isinstance(value, Deferred):
         return place(ctx, call, value, to)
+    if isinstance(value, Window):
+        return _loaded(ctx, call, value, to)
     dst = ctx.result(call, "fragment")
     match value:
         case Product(lhs, rhs):
@@ -76,6 +78,18 @@ def _to_registers(ctx: Lowering, call: Call, source: Expr, value: Value, to: Ten
             load_chosen(ctx, call, value, dst)
         case _:
             write(ctx, call, value, dst)
+    return dst
+
+
+def _loaded(ctx: Lowering, call: Call, value: Window, to: TensorType) -> Value:
+    """A window of a global tensor: once, before the loops that have no part in it."""
+    key = (value, to)
+    if (known := ctx.placed(key)) is not None:
+        return known
+    with ctx.before_loops(value.tensor, *value.starts):
+        dst = ctx.alloc(binding_name(call) or "fragment", to)
+        write(ctx, call, value, dst)
+        ctx.remember_placed(key, dst)
     return dst
 
 
