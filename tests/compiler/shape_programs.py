@@ -198,6 +198,10 @@ def straight(dtype: str, pad: float = -1.5) -> Module:
         (M, 6),
         (M, 3),
         (1, M, 6),
+        (3 * M, 6),
+        (N, 12),
+        (M + 2 * N, 6),
+        (6 * M,),
     )
 
     @module(entry="moved", target=TARGET, topologies=LEVELS)
@@ -215,6 +219,10 @@ def straight(dtype: str, pad: float = -1.5) -> Module:
                 tf.reshard(x, (M, 6), "gmem"),
                 x[:, 1:6:2],
                 tf.reshard(tf.unsqueeze(x, 0), (1, M, 6), "gmem"),
+                tf.repeat_interleave(x, 3, 0),
+                tf.reshard(tf.repeat_interleave(y, 2, 1), (N, 12), "gmem"),
+                tf.concat(x, tf.repeat_interleave(y, 2, 0), axis=0),
+                tf.reshape(x, (6 * M,)),
             )
 
     return Moved

@@ -140,6 +140,10 @@ def test_straight_to_results(dtype: str) -> None:
             x,
             x[:, 1:6:2],
             x[None],
+            x.repeat_interleave(3, 0),
+            y.repeat_interleave(2, 1),
+            torch.cat((x, y.repeat_interleave(2, 0))),
+            x.flatten(),
         )
         agree(program, inputs, [back(e) for e in expected])
 

@@ -48,7 +48,7 @@ REFUSED = {
     ),
     "floats as indices of rows": (on(RowUpdate(0, False), ROW, FRAGMENT, FRAGMENT), "'index' must be integers"),
     "floats as indices in order": (on(TOP, *X_WINDOW, *X_WINDOW, *X_WINDOW), "'indices' must be integers"),
-    "an axis viewed twice": (lambda: GlobalView((0, 0), (2, 2), (1, 1)), "each axis once, got axes"),
+    "a view without a step": (lambda: GlobalView((0, 0), (2, 2), (1,)), "a size and a step for each axis"),
     "a view of a fragment": (on(GlobalView((0,), (2,), (1,)), FRAGMENT, ONE, ONE), "must be a global tensor with axes"),
     "a view with one start": (on(GlobalView((0,), (2,), (1,)), X, ONE), "must have one entry for each axis"),
     "a view of a third axis": (on(GlobalView((2,), (2,), (1,)), X, ONE, ONE), "and 'axes' name them"),

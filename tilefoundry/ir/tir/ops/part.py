@@ -24,7 +24,7 @@ class GlobalView(ValueOp):
     they are when the kernel is launched.
 
     Attributes:
-        axes: one for each axis of the view, at most once each; None for a repeated axis that the tensor lacks.
+        axes: one for each axis of the view; several are factors of one, and None a repeated axis that the tensor lacks.
         sizes: of the view.
         steps: likewise.
     """
@@ -36,12 +36,11 @@ class GlobalView(ValueOp):
     steps: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        named = [axis for axis in self.axes if axis is not None]
-        if not len(self.axes) == len(self.sizes) == len(self.steps) or len(set(named)) != len(named):
+        if not len(self.axes) == len(self.sizes) == len(self.steps):
             raise WrongValueError(
-                f"global_view: expected a size and a step for each axis, each axis once, got axes {self.axes}, "
-                f"sizes {self.sizes} and steps {self.steps}",
-                remedy="name each axis of the tensor at most once",
+                f"global_view: expected a size and a step for each axis, got axes {self.axes}, sizes {self.sizes} and "
+                f"steps {self.steps}",
+                remedy="give as many sizes and steps as axes",
             )
 
     def type_rule(self, ctx: TypeContext, whole: Expr, *starts: Expr | int) -> TensorType:  # type: ignore[override]

@@ -6,12 +6,14 @@ from tilefoundry.ir import tir
 from tilefoundry.ir.core.expr import Call, Constant, Expr, Tuple, Var
 from tilefoundry.ir.core.metadata import binding_name
 from tilefoundry.ir.core.op import Op
-from tilefoundry.ir.dims import dim_add
+from tilefoundry.ir.dims import dim_add, dim_product
+from tilefoundry.ir.dims.format import format_dim
+from tilefoundry.ir.shard import group_modes
 from tilefoundry.ir.types import ShapeDim, StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.index.reads import write_chosen
 from tilefoundry.passes.lower.shape.place import number_of, write
-from tilefoundry.passes.lower.shape.windows import exact, fresh_type
+from tilefoundry.passes.lower.shape.windows import exact, fresh_type, global_view
 from tilefoundry.passes.lower.values import Chosen, Join, Ramp, Reshaped, Scalar, Uniform, Value, Window
 
 
@@ -59,12 +61,8 @@ def write_parts(ctx: Lowering, at: Expr, value: Value, out: Window, everywhere: 
             if len(box) != len(out.kept):
                 ctx.refuse(at, "a tile has static extents", remedy="walk the axis with `for i in tile(extent, step)`")
             ctx.emit(tir.TileStore(box), value, exact(ctx, out), Tuple((0,) * len(box)))
-        case Reshaped():
-            ctx.refuse(
-                at,
-                "a value whose elements repeat or are counted otherwise cannot go straight to global memory",
-                remedy="place it first: tf.reshard(x, <layout over the thread mesh>, 'rmem') of each tile of it",
-            )
+        case Reshaped(inner, former):
+            write_parts(ctx, at, inner, _factored(ctx, at, out, former), everywhere)
         case Expr():
             ctx.emit(tir.WholeFill(everywhere), value, exact(ctx, out))
         case _:
@@ -73,6 +71,27 @@ def write_parts(ctx: Lowering, at: Expr, value: Value, out: Window, everywhere: 
                 f"cannot write {ctx.describe(value)} to global memory",
                 remedy="place it in registers first: tf.reshard(x, <layout over the thread mesh>, 'rmem')",
             )
+
+
+def _factored(ctx: Lowering, at: Expr, out: Window, shape: tuple[ShapeDim, ...]) -> Window:
+    """The window with its axes split into factors, which any strides allow; other extents are refused."""
+    whole = exact(ctx, out)
+    groups = group_modes(shape, tensor_type(whole).shape)
+    axes, steps = [], []
+    for axis, group in enumerate(groups or ()):
+        for k in range(len(group)):
+            axes.append(axis)
+            steps.append(dim_product(shape[inner] for inner in group[k + 1 :]))
+    if groups is None or not all(isinstance(step, int) for step in steps):
+        ctx.refuse(
+            at,
+            f"a value of the extents ({', '.join(map(format_dim, shape))}) that is counted as "
+            f"({', '.join(map(format_dim, tensor_type(whole).shape))}) cannot go straight to global memory, where those "
+            "axes may have any strides",
+            remedy="place it first: tf.reshard(x, <layout over the thread mesh>, 'rmem') of each tile of it",
+        )
+    view = global_view(ctx, whole, axes, shape, [step for step in steps if isinstance(step, int)])
+    return Window(view, (0,) * len(shape), shape)
 
 
 def narrowed(window: Window, axis: int, start: Scalar, size: ShapeDim) -> Window:

@@ -11,10 +11,10 @@ from tilefoundry.ir.shard import Layout
 from tilefoundry.ir.types import StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.expansion import Primitives
-from tilefoundry.passes.lower.registry import lowers
-from tilefoundry.passes.lower.shape.join import call_hint
+from tilefoundry.passes.lower.registry import lowers, writes
+from tilefoundry.passes.lower.shape.join import call_hint, write_parts
 from tilefoundry.passes.lower.shape.windows import fresh_type
-from tilefoundry.passes.lower.values import Uniform, Value
+from tilefoundry.passes.lower.values import Uniform, Value, Window
 
 
 @lowers(RepeatInterleave)
@@ -33,6 +33,11 @@ def lower_repeat_interleave(ctx: Lowering, call: Call) -> Value:
     p = Primitives(call)
     repeated = p.call(Expand((*shape[: axis + 1], op.repeats, *shape[axis + 1 :])), p.call(Unsqueeze(axis + 1), x))
     return ctx.lower(p.call(Reshape(tensor_type(call).shape), repeated))
+
+
+@writes(RepeatInterleave)
+def write_repeat_interleave(ctx: Lowering, call: Call, out: Window, everywhere: bool) -> None:
+    write_parts(ctx, call, ctx.lower(call), out, everywhere)
 
 
 def _tile(ctx: Lowering, call: Call, tile: Var, axis: int, repeats: int) -> Var:

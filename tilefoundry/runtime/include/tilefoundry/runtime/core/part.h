@@ -22,12 +22,13 @@ TILEFOUNDRY_HOST_DEVICE constexpr auto view_stride(Tensor const& tensor) {
 }
 
 /// Whether rows of the view start at multiples of what the tensor's rows do: it takes the innermost axis from
-/// its first element on, forwards.
+/// its first element on, forwards, and not in factors.
 template <class Tensor, class Starts, int... From, int... Step>
 TILEFOUNDRY_HOST_DEVICE constexpr bool keeps_rows(Axes<From...>, Steps<Step...>) {
   constexpr int inner = Tensor::rank - 1;
   constexpr int from[] = {From..., -1}, step[] = {Step..., 0};
-  return sizeof...(From) > 0 && from[sizeof...(From) - 1] == inner && step[sizeof...(From) - 1] == 1 &&
+  return sizeof...(From) > 0 && ((From == inner ? 1 : 0) + ... + 0) == 1 &&
+         from[sizeof...(From) - 1] == inner && step[sizeof...(From) - 1] == 1 &&
          cute::is_constant<0, remove_cvref_t<decltype(cute::get<inner>(std::declval<Starts>()))>>::value;
 }
 
@@ -87,7 +88,8 @@ TILEFOUNDRY_HOST_DEVICE constexpr bool is_backwards(Axes<Backwards...>) {
 }  // namespace detail
 
 /// Elements of a global tensor as a tensor of its own.
-/// @tparam From for each axis of the view the tensor's, or -1 for one along which the same elements repeat
+/// @tparam From for each axis of the view the tensor's, which several split into factors, or -1 for one along
+/// which the same elements repeat
 /// @tparam Step for each axis of the view how many elements of the tensor's axis one step is; may be negative
 /// @param starts one for each axis of the tensor; a static 0 on the innermost keeps what is known of
 /// alignment
