@@ -14,9 +14,12 @@ from tests.compiler import (
     arithmetic_programs,
     attention_op_programs,
     edge_programs,
+    empty_programs,
     index_programs,
     kernel_programs,
+    partial_programs,
     programs,
+    scale_programs,
     shape_programs,
     view_programs,
 )
@@ -31,6 +34,11 @@ from tilefoundry.passes import lower
 from tilefoundry.target import CpuTarget, CudaTarget, Target
 
 CUDA = CudaTarget("nvidia.h200_sxm")
+FILES = (
+    programs, arithmetic_programs, view_programs, kernel_programs, edge_programs, empty_programs, partial_programs,
+    scale_programs,
+)  # fmt: skip
+REFUSED = (empty_programs.read_by_number, empty_programs.read_by_index)
 _CORE = Path(tilefoundry.__file__).parent / "runtime" / "include" / "tilefoundry" / "runtime" / "core"
 _DECLARED = re.compile(r"^TILEFOUNDRY_(?:HOST_)?DEVICE (?:constexpr )?\w+ (\w+)\(", re.MULTILINE)
 _OPS = re.compile(r"^namespace ops \{$(.*?)^\}  // namespace ops$", re.MULTILINE | re.DOTALL)
@@ -68,9 +76,9 @@ def faults(source: str) -> Iterator[str]:
 def all_programs() -> dict[str, Module]:
     """Every program of the compiler's tests, with those that take parameters in some sizes."""
     found: dict[str, Module] = {"scale": TWICE}
-    for file in (programs, arithmetic_programs, view_programs, kernel_programs, edge_programs):
+    for file in FILES:
         for name, value in vars(file).items():
-            if isinstance(value, (Module, PrimFunction)):
+            if isinstance(value, (Module, PrimFunction)) and value not in REFUSED:
                 found[f"{file.__name__.rpartition('.')[2]}.{name}"] = normalize_to_module(value)
     for dtype in DTYPES:
         for dim in HEAD_DIMS:
@@ -84,6 +92,7 @@ def all_programs() -> dict[str, Module]:
         "staged": index_programs.staged("f32", "i32"),
         "indexed registers": index_programs.in_registers(0, "f32", "i64"),
         "shapes": shape_programs.in_registers("bf16"),
+        "shapes straight": shape_programs.straight("f32"),
         "shapes elsewhere": shape_programs.other_placements("f32"),
         "decode": attention_op_programs.decode("bf16", 16, 2, 64),
     }

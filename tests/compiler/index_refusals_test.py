@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import pytest
 
-from tilefoundry import DimVar, Mesh, TileFoundryError, Topology, func, normalize_to_module
+from tests.compiler.refusing import check_refused
+from tilefoundry import DimVar, Mesh, Topology, func
 from tilefoundry.dsl import Tensor, tf, tile
 from tilefoundry.ir.core import Function
-from tilefoundry.passes import lower
 from tilefoundry.target import CudaTarget
 
 LEVELS = (Topology("cta", 6), Topology("thread", 32))
@@ -103,12 +103,4 @@ TABLE: list[tuple[Function, str, str]] = [
 
 @pytest.mark.parametrize(("program", "words", "remedy"), TABLE, ids=[row[0].name for row in TABLE])
 def test_refused_with_place_and_remedy(program: Function, words: str, remedy: str) -> None:
-    with pytest.raises(TileFoundryError) as refusal:
-        lower(normalize_to_module(program))
-    text = str(refusal.value)
-    assert words in text, text
-    assert remedy in (refusal.value.remedy or ""), text
-    assert refusal.value.span is not None, text
-    with open(__file__, encoding="utf-8") as source:
-        line = source.read().splitlines()[refusal.value.span.line - 1]
-    assert line.endswith("# <- here"), f"{text}\nnot at the marked line but at: {line}"
+    check_refused(program, words, remedy, __file__)

@@ -14,7 +14,6 @@ from tilefoundry.dsl import (
     Mesh,
     ReduceKind,
     ShardLayout,
-    Split,
     T,
     Tensor,
     Topology,
@@ -23,6 +22,7 @@ from tilefoundry.dsl import (
     launch,
 )
 from tilefoundry.ir.types import StorageKind
+from tilefoundry.python.testing import EX5, load_program
 from tilefoundry.target import CpuTarget, CudaTarget
 
 N = DimVar("N", 1, 1 << 20)
@@ -30,23 +30,8 @@ THREADS = Topology("thread", 128)
 CUDA = CudaTarget("nvidia.h200_sxm")
 
 
-@prim_func(target=CUDA)
-def dev(a: Tensor[(4, 32), "f32"], o: Tensor[(4, 32), "f32"]):
-    """The example of the surface."""
-    with Mesh((Topology("thread", 128),), Layout((4, 32), (32, 1))) as m:
-        SL = ShardLayout(layout=Layout(shape=(4, 32), strides=(32, 1)), attrs=(Split(0), Split(1)), mesh=m)
-        va = T.tensor_view(a, layout=SL)
-        vo = T.tensor_view(o, layout=SL)
-        r = T.alloc_tensor(TensorType((4, 32), DType.f32, SL, StorageKind.RMEM))
-        T.copy(va, r)
-        T.binary(r, r, r, kind=BinaryKind.MUL)
-        T.sync(m)
-        T.copy(r, vo)
-
-
-@prim_func(target=CpuTarget())
-def host(a: Tensor[(4, 32), "f32"], o: Tensor[(4, 32), "f32"]):
-    launch(dev, a, o, grid=(1, 1, 1), block=(128, 1, 1))
+_EXAMPLE = load_program(EX5)
+dev, host = _EXAMPLE["dev"], _EXAMPLE["host"]
 
 
 @intrinsic

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.compiler.refusing import check_refused
 from tilefoundry import Broadcast, DimVar, Layout, Mesh, ShardLayout, TileFoundryError, Topology, func, module
 from tilefoundry.dsl import ReduceKind, Tensor, tf, tile
 from tilefoundry.ir.core.module import Module
@@ -350,16 +351,7 @@ TABLE: list[tuple[Build, str, str]] = [
 
 @pytest.mark.parametrize(("build", "words", "remedy"), TABLE, ids=[row[0].__name__ for row in TABLE])
 def test_refused_with_place_and_remedy(build: Build, words: str, remedy: str) -> None:
-    program = build()
-    with pytest.raises(TileFoundryError) as refusal:
-        lower(program)
-    text = str(refusal.value)
-    assert words in text, text
-    assert remedy in (refusal.value.remedy or ""), text
-    assert refusal.value.span is not None, text
-    with open(__file__, encoding="utf-8") as source:
-        line = source.read().splitlines()[refusal.value.span.line - 1]
-    assert line.endswith("# <- here"), f"{text}\nnot at the marked line but at: {line}"
+    check_refused(build(), words, remedy, __file__)
 
 
 def test_tiles_beyond_shared_memory() -> None:

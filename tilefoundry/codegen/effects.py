@@ -141,7 +141,7 @@ def _extents(body: Body, tensor: Expr) -> str:
 def _store_scalar(body: Body, op: tir.StoreScalar, args: Args) -> str:
     value, out = args
     dtype = body.dtype(out)
-    return f"ops::store_scalar<{dtype_text(dtype)}>({body.tensor(out)}, {body.scalar(value, dtype)});"
+    return f"ops::store_element<{dtype_text(dtype)}>({body.tensor(out)}, {body.scalar(value, dtype)});"
 
 
 def _on_pipe(method: str) -> Callable[..., str]:

@@ -6,10 +6,10 @@ import re
 
 # What a generated body says itself, next to the names of the program; and the keywords that Python allows as names.
 _WORDS = """
-Args Axes Int Layout Mesh Pipeline Shape ShardLayout Stride SyncKind TopologyScope Vector WholeLayout args bfloat16_t
-body cta_shared cute float_e4m3_t float_e5m2_t float_ue8m0_t global_tensor half_t int8_t int16_t int32_t int64_t
-kCollective kSharedBytes kThreads make_coord make_shape make_tile_map op ops program_dim program_id register_tensor
-shard shared_tensor std tilefoundry uint8_t view
+Args Axes Int Layout Mesh Pipeline Shape ShardLayout Steps Stride SyncKind TopologyScope Vector WholeLayout args
+bfloat16_t body cta_shared cute float_e4m3_t float_e5m2_t float_ue8m0_t global_tensor half_t int8_t int16_t int32_t
+int64_t kCollective kSharedBytes kThreads make_coord make_shape make_tile_map op ops program_dim program_id
+register_tensor shard shared_tensor std tilefoundry uint8_t view
 and errno assert not or stdin stdout stderr
 alignas alignof and_eq asm auto bitand bitor bool case catch char char8_t char16_t char32_t co_await co_return co_yield
 compl concept const const_cast consteval constexpr constinit decltype default delete do double dynamic_cast enum

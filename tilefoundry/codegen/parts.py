@@ -26,7 +26,7 @@ def part_text(body: Body, op: tir.ValueOp, args: Args) -> str:
             source, *starts = args
             assert isinstance(source, Expr)
             view = ", ".join(str(-1 if axis is None else axis) for axis in axes)
-            kinds = f"Axes<{view}>, detail::Steps<{', '.join(map(str, steps))}>"
+            kinds = f"Axes<{view}>, Steps<{', '.join(map(str, steps))}>"
             begin = f"make_coord({', '.join(_index_text(body, s) for s in starts)})"
             return f"global_view<{kinds}>({body.tensor(source)}, {begin}, {shape_text(body, sizes)})"
         case tir.Element():

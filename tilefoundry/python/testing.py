@@ -21,6 +21,24 @@ M, N = DimVar("M", 1, 1 << 20), DimVar("N", 1, 1 << 20)
 CTA, THREAD = Topology("cta", 4), Topology("thread", 128)
 """
 
+# The kernel and its host function that the surface gives as an example.
+EX5 = """\
+@prim_func(target=CudaTarget("nvidia.h200_sxm"))
+def dev(a: Tensor[(4, 32), "f32"], o: Tensor[(4, 32), "f32"]):
+    with Mesh((Topology("thread", 128),), Layout((4, 32), (32, 1))) as m:
+        SL = ShardLayout(layout=Layout(shape=(4, 32), strides=(32, 1)), attrs=(Split(0), Split(1)), mesh=m)
+        va = T.tensor_view(a, layout=SL)
+        vo = T.tensor_view(o, layout=SL)
+        r = T.alloc_tensor(TensorType((4, 32), DType.f32, SL, StorageKind.RMEM))
+        T.copy(va, r)
+        T.binary(r, r, r, kind=BinaryKind.MUL)
+        T.sync(m)
+        T.copy(r, vo)
+@prim_func(target=CpuTarget())
+def host(a: Tensor[(4, 32), "f32"], o: Tensor[(4, 32), "f32"]):
+    launch(dev, a, o, grid=(1, 1, 1), block=(128, 1, 1))
+"""
+
 _serial = itertools.count()
 
 

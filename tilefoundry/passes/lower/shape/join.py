@@ -86,8 +86,8 @@ def _factored(ctx: Lowering, at: Expr, out: Window, shape: tuple[ShapeDim, ...])
         ctx.refuse(
             at,
             f"a value of the extents ({', '.join(map(format_dim, shape))}) that is counted as "
-            f"({', '.join(map(format_dim, tensor_type(whole).shape))}) cannot go straight to global memory, where those "
-            "axes may have any strides",
+            f"({', '.join(map(format_dim, tensor_type(whole).shape))}) cannot go straight to global memory, whose axes "
+            "may have any strides",
             remedy="place it first: tf.reshard(x, <layout over the thread mesh>, 'rmem') of each tile of it",
         )
     view = global_view(ctx, whole, axes, shape, [step for step in steps if isinstance(step, int)])

@@ -10,7 +10,7 @@ PUBLIC = {
     "core/gather.h": {"gather"},
     "core/local_matmul.h": {"local_matmul"},
     "core/mma.h": {"mma", "mma_issue", "mma_wait"},
-    "core/part.h": {"store_scalar", "whole_copy", "whole_fill", "whole_iota"},
+    "core/part.h": {"store_element", "whole_copy", "whole_fill", "whole_iota"},
     "core/reduce.h": {"no_workspace", "reduce", "reduce_workspace_bytes"},
     "core/scan.h": {"scan", "scan_workspace_bytes"},
     "core/scatter.h": {"scatter_add"},

@@ -6,11 +6,12 @@
 
 namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
-namespace detail {
 
 /// Steps of the axes of a view, in elements along the tensor's axis.
 template <int... N>
 struct Steps {};
+
+namespace detail {
 
 template <int From, int Step, class Tensor>
 TILEFOUNDRY_HOST_DEVICE constexpr auto view_stride(Tensor const& tensor) {
@@ -189,8 +190,8 @@ TILEFOUNDRY_DEVICE void whole_iota(cute::C<Axis>, Value start, Value step, Dst c
 
 /// A rank-0 output, written by one instance of each CTA.
 template <class Out, class Value>
-TILEFOUNDRY_DEVICE void store_scalar(GlobalArg<0> const& out, Value const& value) {
-  TILEFOUNDRY_OP("store_scalar");
+TILEFOUNDRY_DEVICE void store_element(GlobalArg<0> const& out, Value const& value) {
+  TILEFOUNDRY_OP("store_element");
   if (program_id<TopologyScope::thread>() == 0) *detail::global_scalar<Out>(out) = convert<Out>(value);
 }
 
