@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import re
 import sys
 from collections.abc import Sequence
@@ -15,9 +14,9 @@ from tilefoundry.codegen.unit import LinkableModule
 from tilefoundry.diagnostics import CompileError, TileFoundryError
 from tilefoundry.driver.inputs import normalize_to_module, resolve_target
 from tilefoundry.driver.keys import module_key
+from tilefoundry.driver.named import named_object
 from tilefoundry.driver.options import CompilerOptions
 from tilefoundry.driver.write_artifact import write_artifact, write_library
-from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
 from tilefoundry.passes import lower
 from tilefoundry.target import CpuTarget, CudaTarget, Target
@@ -84,7 +83,7 @@ class _Program:
 
 
 def _program(reference: str, args: argparse.Namespace, options: CompilerOptions) -> _Program:
-    module = normalize_to_module(_load_program(reference))
+    module = normalize_to_module(named_object(reference))  # type: ignore[arg-type]  # refuses anything else
     module.entry_function()
     targets = _targets(resolve_target(module, args.target), args.target, args.arch)
     keys = {arch: module_key(module, target, options) for arch, target in targets.items()}
@@ -108,18 +107,6 @@ def _write_library(args: argparse.Namespace, options: CompilerOptions, out: Path
         )
     emitted = [program.emitted(name) for name, program in programs.items()]
     write_library(emitted, options, out, args.name, {name: program.keys for name, program in programs.items()})
-
-
-def _load_program(reference: str) -> Function | Module:
-    module_name, colon, attribute = reference.partition(":")
-    if not colon or not module_name or not attribute:
-        raise CompileError(f"expected 'package.module:attribute', got '{reference}'")
-    program: object = importlib.import_module(module_name)
-    for part in attribute.split("."):
-        if not hasattr(program, part):
-            raise CompileError(f"'{module_name}' has no attribute '{attribute}'")
-        program = getattr(program, part)
-    return program  # type: ignore[return-value]  # normalize_to_module refuses anything else
 
 
 def _targets(target: Target, name: str, archs: Sequence[str]) -> dict[str, Target]:
