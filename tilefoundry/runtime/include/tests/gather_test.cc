@@ -3,28 +3,12 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "testing.h"
+#include "names.h"
 
 namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
 namespace {
 
-using cute::_0;
-using cute::_1;
-using cute::_2;
-using cute::_3;
-using cute::_32;
-using cute::_4;
-using cute::_8;
-using cute::Int;
-using cute::Layout;
-using cute::make_coord;
-using cute::make_shape;
-using cute::Shape;
-using cute::Stride;
-using shard::B;
-using shard::S;
-constexpr auto kThread = TopologyScope::thread;
 using Threads = Mesh<Layout<Shape<_4, _32>, Stride<_32, _1>>, kThread>;
 constexpr int64_t kRows = 11, kWidth = 80;  // of the table
 

@@ -2,26 +2,12 @@
 // addition gives the same result in f32.
 #include <limits>
 
-#include "testing.h"
+#include "names.h"
 
 namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
 namespace {
 
-using cute::_0;
-using cute::_1;
-using cute::_2;
-using cute::_3;
-using cute::_32;
-using cute::_4;
-using cute::_8;
-using cute::Int;
-using cute::Layout;
-using cute::Shape;
-using cute::Stride;
-using shard::B;
-using shard::S;
-constexpr auto kThread = TopologyScope::thread;
 constexpr int kWorkspace = 32768;
 
 int value_at(int row, int column) { return (row * 37 + column * 11 + row * column) % 7 - 3; }
