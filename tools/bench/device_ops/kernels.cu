@@ -1,5 +1,5 @@
 // The kernels of kernels.h, and host functions that start them on a stream. Each returns the CUDA error.
-#include <tilefoundry/runtime/host/cuda/tensor_map.h>
+#include <cstring>
 
 #include "kernels.h"
 
@@ -31,9 +31,6 @@ __global__ void __launch_bounds__(kThreads) to_fp8(const __grid_constant__ Vecto
 __global__ void __launch_bounds__(kThreads) row_sums(const __grid_constant__ Rows args) {
   sum_rows<bfloat16_t>(args);
 }
-__global__ void __launch_bounds__(kThreads, 2) bulk_copy(const __grid_constant__ Matrices args) {
-  copy_in_bulk(args);
-}
 __global__ void __launch_bounds__(kThreads, 1) products(const __grid_constant__ Products args) {
   multiply(args);
 }
@@ -44,12 +41,6 @@ static int start(void (*kernel)(Args), Args const& args, int64_t grid, int share
   if (error != cudaSuccess) return error;
   kernel<<<static_cast<unsigned>(grid), kThreads, shared, static_cast<cudaStream_t>(stream)>>>(args);
   return cudaGetLastError();
-}
-
-static int processors() {
-  int count = 0;
-  cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, 0);
-  return count;
 }
 
 /// `op` is a name of bench.py's; the tensors are flat, their extent a multiple of kVector.
@@ -71,23 +62,6 @@ extern "C" int device_ops_vectors(char const* op, void const* args, void* stream
 extern "C" int device_ops_row_sums(void const* args, void* stream) {
   auto const& rows = *static_cast<Rows const*>(args);
   return start(row_sums, rows, rows.in.shape[0], kThreads / 32 * 4, stream);
-}
-
-extern "C" int device_ops_bulk_copy(void const* tensors, void* stream) {
-  Matrices args;
-  args.in = static_cast<GlobalArg<2> const*>(tensors)[0];
-  args.out = static_cast<GlobalArg<2> const*>(tensors)[1];
-  void* encode = nullptr;
-  cudaDriverEntryPointQueryResult found;
-  cudaError_t const error =
-      cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &encode, 12000, cudaEnableDefault, &found);
-  if (error != cudaSuccess) return error;
-  auto const make = [&](TensorMap& map, GlobalArg<2> const& arg) {
-    return host::make_tensor_map(reinterpret_cast<decltype(&::cuTensorMapEncodeTiled)>(encode), map, arg.data,
-                                 2, arg.shape, arg.stride, 2, 0, bulk_box(2, kCopyBox, 2, 0, 1));
-  };
-  if (!make(args.in_map, args.in) || !make(args.out_map, args.out)) return cudaErrorInvalidValue;
-  return start(bulk_copy, args, 2 * processors(), kCopyShared, stream);
 }
 
 /// @param out (128 * processors, 256) f32

@@ -76,52 +76,6 @@ TILEFOUNDRY_DEVICE void sum_rows(Rows const& args) {
   ops::tile_store(out, make_coord(cta()), y);
 }
 
-struct Matrices {
-  GlobalArg<2> in, out;  // bf16, the same extents
-  TensorMap in_map, out_map;
-};
-constexpr int kCopyBox[] = {32, 256};
-constexpr int kCopyStages = 6;  // of two CTAs on a processor
-constexpr int kCopyBytes = 32 * 256 * 2;
-
-/// out = in by bulk copies alone: one warp fills a ring of tiles, another stores them.
-TILEFOUNDRY_DEVICE void copy_in_bulk(Matrices const& args) {
-  using Producer = ThreadSlice<0, 32>;
-  using Consumer = ThreadSlice<32, 32>;
-  using Box = Shape<_32, Int<256>>;
-  using Tile = Layout<Box, Stride<Int<256>, _1>>;
-  constexpr int behind = 2;  // stores that may still read their tiles
-  auto const shape = make_shape(args.in.shape[0], args.in.shape[1]);
-  auto const in = make_tile_map<Box>(global_tensor<bfloat16_t, true>(args.in, shape), args.in_map);
-  auto const out = make_tile_map<Box>(global_tensor<bfloat16_t, true>(args.out, shape), args.out_map);
-  int64_t const columns = (args.in.shape[1] + 255) / 256, tiles = (args.in.shape[0] + 31) / 32 * columns;
-  auto const tile_at = [](int stage) {
-    return shared_tensor<bfloat16_t>(cta_shared() + stage * kCopyBytes, Tile{}, Tile{});
-  };
-  Pipeline<kCopyStages, Producer, Consumer> pipe(cta_shared() + kCopyStages * kCopyBytes);
-  int64_t const step = program_dim<TopologyScope::cta>();
-  if (Producer::contains()) {
-    for (int64_t t = cta(); t < tiles; t += step) {
-      pipe.acquire();
-      ops::tile_load(in, make_coord(t / columns * 32, t % columns * 256), tile_at(pipe.loading()), pipe);
-      pipe.commit();
-    }
-  } else if (Consumer::contains()) {
-    int started = 0;
-    for (int64_t t = cta(); t < tiles; t += step) {
-      pipe.wait();
-      ops::tile_store_issue<Consumer>(out, make_coord(t / columns * 32, t % columns * 256),
-                                      tile_at(pipe.reading()));
-      ops::tile_store_wait<behind>();
-      if (started++ >= behind) pipe.release();
-    }
-    ops::tile_store_wait();
-    for (int i = 0; i < behind && i < started; ++i) pipe.release();
-  }
-  pipe.drain();
-}
-constexpr int kCopyShared = kCopyStages * kCopyBytes + 16 * kCopyStages;
-
 struct Products {
   GlobalArg<2> out;  // f32 (128 * CTAs, 256)
   int64_t steps;

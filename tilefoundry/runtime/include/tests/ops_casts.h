@@ -42,7 +42,7 @@ TILEFOUNDRY_DEVICE void check_all_casts(Recorder& record) {
 template <bool Vector>
 TILEFOUNDRY_DEVICE void body(Args const&, Recorder& record) {
   check_all_casts<float, double, half_t, bfloat16_t, int8_t, int16_t, int32_t, int64_t, uint8_t, bool,
-                  float_e4m3_t, float_e5m2_t>(record);
+                  float_e4m3_t, float_e5m2_t, float_ue8m0_t>(record);
 }
 
 }  // namespace opcheck
