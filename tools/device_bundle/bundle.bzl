@@ -13,7 +13,11 @@ def _device_bundle_impl(ctx):
         if file.extension in ("so", "key"):
             lines.append(_line("0755", "kernels/" + file.basename, file))
             inputs.append(depset([file]))
-    for folder, targets in [("tests", ctx.attr.tests), ("tiers", ctx.attr.tiers)]:
+    for folder, targets in [
+        ("racecheck", ctx.attr.racecheck),
+        ("tests", ctx.attr.tests),
+        ("tiers", ctx.attr.tiers),
+    ]:
         for target in targets:
             program = target[DefaultInfo].files_to_run.executable
             lines.append(_line("0755", folder + "/" + program.basename, program))
@@ -48,10 +52,11 @@ def _device_bundle_impl(ctx):
 
 device_bundle = rule(
     implementation = _device_bundle_impl,
-    doc = "<name>.tar: run.sh, kernels/, tests/, tiers/, src/ (Python sources) and site/ (outside packages). At most 40 MiB.",
+    doc = "<name>.tar: run.sh, kernels/, tests/, tiers/, racecheck/, src/ (Python sources) and site/ (outside packages). At most 40 MiB.",
     attrs = {
         "kernels": attr.label_list(allow_files = True, doc = "kernel libraries; of their files, *.so and *.key are taken"),
         "python": attr.label_list(providers = [PyInfo], doc = "py_library targets whose sources of this repository go in"),
+        "racecheck": attr.label_list(doc = "test programs that racecheck can follow, in place of those without `_racecheck`"),
         "run": attr.label(allow_single_file = [".sh"], mandatory = True, doc = "what the machine's user calls"),
         "site": attr.label_list(allow_files = True, doc = "files of packages installed for the machine's Python"),
         "site_unused": attr.string_list(doc = "folders and files of `site`, by the start of their place, that are left out"),

@@ -105,13 +105,17 @@ def test_findings_of_a_sanitizer_and_its_silence_fail(
     says: str, faults: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     script(tmp_path / "tests/some_test", '[ "$1" = --small ]')
+    script(tmp_path / "tests/other_test", '[ "$1" = --small ]')
+    script(tmp_path / "racecheck/other_test_racecheck", '[ "$1" = --small ]')
     script(tmp_path / "cuda/bin/compute-sanitizer", f'[ "$1" = --tool ] && {says}')
     monkeypatch.setenv("TILEFOUNDRY_CUDA", str(tmp_path / "cuda"))
     code = main(["--bundle", str(tmp_path), "--device", "cpu", "sanitize"])
     output = capsys.readouterr().out
     for tool in ("memcheck", "racecheck", "synccheck", "initcheck"):
         result = rf"FAIL \({faults}\)" if faults else "PASS"
-        assert re.search(rf"^some_test +{tool} +\d\.\d +{result}$", output, re.MULTILINE)
+        other = "other_test_racecheck" if tool == "racecheck" else "other_test"
+        for program in ("some_test", other):
+            assert re.search(rf"^{program} +{tool} +\d\.\d +{result}$", output, re.MULTILINE)
     assert code == (1 if faults else 0)
 
 

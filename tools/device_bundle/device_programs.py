@@ -44,18 +44,23 @@ def run_programs(folder: Path) -> Iterator[Run]:
         yield _run(program, "", [str(program)])
 
 
-def sanitize_programs(folder: Path, sanitizer: Path) -> Iterator[Run]:
+def sanitize_programs(folder: Path, racecheck: Path, sanitizer: Path) -> Iterator[Run]:
     """Runs every program of a folder under each tool of compute-sanitizer, on the sizes that are meant for it.
 
     A run fails when the tool reports anything or says nothing, or when the program fails.
 
     Args:
         folder: holds the programs.
+        racecheck: holds `<program>_racecheck` for those that racecheck cannot follow as they are: the same, compiled
+            with TILEFOUNDRY_RACECHECK.
         sanitizer: compute-sanitizer.
     """
 
     def run(pair: tuple[Path, str]) -> Run:
         program, tool = pair
+        instead = racecheck / f"{program.name}_racecheck"
+        if tool == "racecheck" and instead.exists():
+            program = instead
         return _run(program, tool, [str(sanitizer), "--tool", tool, str(program), "--small"])
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:

@@ -7,12 +7,16 @@ load("@rules_cuda//cuda:defs.bzl", "cuda_library", "requires_cuda")
 # copies), and the machine code is that of the GPU that the tests run on.
 _ARCHS = {
     "": "sm_90a",
+    "_racecheck": "sm_90a",
     "_sm_80": "compute_80:sm_90",
     "_sm_89": "compute_89:sm_90",
 }
-TIERS = [tier for tier in _ARCHS if tier]
+TIERS = ["_sm_80", "_sm_89"]
 
-def device_kernel(name, srcs, unit, local_defines = [], tiers = True, **attrs):
+# Barriers of pipelines as the racecheck of compute-sanitizer can follow them.
+RACECHECK = ["_racecheck"]
+
+def device_kernel(name, srcs, unit, local_defines = [], tiers = TIERS, **attrs):
     """Kernels for a GPU: `<name>`, and `<name>_sm_80` and so on for the tiers.
 
     Args:
@@ -20,10 +24,10 @@ def device_kernel(name, srcs, unit, local_defines = [], tiers = True, **attrs):
       srcs: one CUDA source and what it includes.
       unit: the unit's namespace.
       local_defines: further macros.
-      tiers: whether there are libraries for lower tiers.
+      tiers: what there are further libraries for, of TIERS and RACECHECK.
       **attrs: further attributes of `cuda_library`.
     """
-    for tier in _ARCHS if tiers else [""]:
+    for tier in [""] + tiers:
         cuda_library(
             name = name + tier,
             testonly = True,
@@ -31,13 +35,14 @@ def device_kernel(name, srcs, unit, local_defines = [], tiers = True, **attrs):
             archs = [_ARCHS[tier]],
             # a fifth of the size, which the device bundle has to carry
             copts = ["--compress-mode=size"],
-            local_defines = local_defines + ["TILEFOUNDRY_UNIT=" + unit],
+            local_defines = local_defines + ["TILEFOUNDRY_UNIT=" + unit] +
+                            (["TILEFOUNDRY_RACECHECK"] if tier in RACECHECK else []),
             target_compatible_with = requires_cuda(),
             deps = ["//tilefoundry/runtime/include:cuda"],
             **attrs
         )
 
-def device_test(name, srcs, kernels, deps = [], tiers = True, **attrs):
+def device_test(name, srcs, kernels, deps = [], tiers = TIERS, **attrs):
     """A program that runs kernels on a GPU, and for each tier one more.
 
     For each there is a test `<name>_device_test<tier>` with the tag `gpu`, and `<name>_device<tier>`, one file without
@@ -48,10 +53,10 @@ def device_test(name, srcs, kernels, deps = [], tiers = True, **attrs):
       srcs: the sources of the cases (see device_cases.h).
       kernels: names of `device_kernel`s.
       deps: what else the program stands on.
-      tiers: whether the lower tiers are tested, too.
+      tiers: what there are further programs for, as for the kernels.
       **attrs: further attributes of `cc_library`.
     """
-    for tier in _ARCHS if tiers else [""]:
+    for tier in [""] + tiers:
         # A test's object files are its own: the bundle's program is another target over the same library.
         cc_library(
             name = name + "_device_main" + tier,

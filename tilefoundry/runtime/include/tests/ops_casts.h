@@ -21,12 +21,18 @@ TILEFOUNDRY_DEVICE float probe(int n) {
 
 template <class From, class To>
 TILEFOUNDRY_DEVICE void check_cast(Recorder& record) {
-  using SL = ShardLayout<Layout<Shape<Int<128>, _8>, Stride<_0, _1>>, cute::tuple<S<0>>, Linear>;
-  auto x = register_tensor<From>(Matrix<128, 8>{}, SL{});
-  auto y = register_tensor<To>(Matrix<128, 8>{}, SL{});
-  for (int i = 0; i < 8; ++i) x.data()[i] = convert<From>(probe(program_id<kThread>() * 8 + i));
-  ops::cast(x, y);
-  record(y);
+  using SL = ShardLayout<Layout<Shape<Int<128>, _4>, Stride<_0, _1>>, cute::tuple<S<0>>, Linear>;
+  TEST_ROLLED
+  for (int round = 0; round < 2; ++round) {
+    auto x = register_tensor<From>(Matrix<128, 4>{}, SL{});
+    auto y = register_tensor<To>(Matrix<128, 4>{}, SL{});
+    TILEFOUNDRY_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      x.data()[i] = convert<From>(probe(static_cast<int>(program_id<kThread>()) * 8 + round * 4 + i));
+    }
+    ops::cast(x, y);
+    record(y);
+  }
 }
 
 template <class From, class... To>
