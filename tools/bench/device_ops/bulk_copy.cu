@@ -21,9 +21,9 @@ struct Matrices {
 // Small boxes, by many CTAs of a processor at once, keep reads and writes of memory apart the least; see the
 // page on GPUs for what other shapes reach.
 constexpr int kThreads = 64, kCtas = 8;
-constexpr int kRows = 8, kColumns = 256;
-constexpr int kStages = 4;
-constexpr int kBehind = 2;  // stores that may still read their tiles
+constexpr int kRows = 4, kColumns = 256;
+constexpr int kStages = 3;
+constexpr int kBehind = 1;  // stores that may still read their tiles
 constexpr int kTileBytes = kRows * kColumns * 2;
 constexpr int kShared = kStages * kTileBytes + Pipeline<kStages, Producer, Consumer>::kBytes;
 
