@@ -92,6 +92,13 @@ struct TileAccess {
   /// Whether every element of the box exists: then none is asked for, and all accesses are in flight at once.
   TILEFOUNDRY_DEVICE bool whole() const { return whole(cute::make_seq<rank>{}); }
 
+  /// Whether the box lies within the tensor's rows, along the innermost axis: known at compile time for most
+  /// boxes.
+  TILEFOUNDRY_DEVICE bool whole_rows() const {
+    return start[inner] >= 0 &&
+           start[inner] + box<inner> <= static_cast<int64_t>(cute::size<inner>(tensor.layout()));
+  }
+
   /// How many of `n` elements from the place's column on exist.
   TILEFOUNDRY_DEVICE int valid(Place const& p, int n) const {
     int64_t const extent = static_cast<int64_t>(cute::size<inner>(tensor.layout()));

@@ -178,20 +178,22 @@ TILEFOUNDRY_DEVICE bool leads_replicas(Coords const& coords, cute::seq<M...>) {
           ... && true);
 }
 
-template <int N, bool Whole, class Access, class Src>
+/// @tparam WholeRows the box leaves no row on the side: a group exists where its row does. That question is
+///   one for all groups of a row, where a second path for boxes inside the tensor would cost registers.
+template <int N, bool WholeRows, class Access, class Src>
 TILEFOUNDRY_DEVICE void store_fragment_groups(Access const& access, Src const& src) {
   using T = typename Src::value_type;
   auto const in = elements(src);
   for_each_group<N, Access, FragmentOf<Src>>(
       access, src.shard_layout.mesh.local_index(),
       [&](auto const& place, int i) {
-        int const valid = Whole ? N : access.valid(place, N);
+        int const valid = !WholeRows ? access.valid(place, N) : place.row_valid ? N : 0;
         if (N > 1 && valid == N) {
           Pack<T, N> pack;
           TILEFOUNDRY_UNROLL
           for (int j = 0; j < N; ++j) pack.value[j] = in(i + j);
           store_global_pack<N>(access.base() + place.offset, pack);
-        } else {
+        } else if (!WholeRows) {
           TILEFOUNDRY_UNROLL
           for (int j = 0; j < N; ++j) {
             if (j < valid) access.base()[place.offset + j * access.inner_stride()] = in(i + j);
@@ -215,7 +217,7 @@ TILEFOUNDRY_DEVICE void store_fragment(TileMap<Box, Tensor, Movement> const& map
   constexpr int n = fragment_pack<Access, FragmentOf<Src>>();
   if constexpr (n > 1) {
     if (access.start[Access::inner] % n == 0) {
-      if (access.whole()) {
+      if (access.whole_rows()) {
         store_fragment_groups<n, true>(access, src);
       } else {
         store_fragment_groups<n, false>(access, src);
