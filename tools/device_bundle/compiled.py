@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import MutableMapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +34,13 @@ class Outcome:
     failures: tuple[str, ...]
 
 
+def name_compiler(environment: MutableMapping[str, str], target: str) -> None:
+    """Names the toolkit of this machine's nvcc in an environment that names none: one on PATH alone is never taken."""
+    nvcc = shutil.which("nvcc")
+    if target == "cuda" and nvcc:
+        environment.setdefault("TILEFOUNDRY_CUDA", str(Path(nvcc).resolve().parents[1]))
+
+
 def run_compiled(sources: Path, target: str, shares: int) -> list[Outcome]:
     """Runs the test files of ``tests/compiler`` below a folder, dealt out to processes.
 
@@ -52,9 +60,7 @@ def run_compiled(sources: Path, target: str, shares: int) -> list[Outcome]:
         "PYTHONPATH": os.pathsep.join(sys.path),
         "TILEFOUNDRY_TEST_TARGET": target,
     }
-    nvcc = shutil.which("nvcc")
-    if target == "cuda" and nvcc:  # named: a compiler is never merely found on PATH
-        environment.setdefault("TILEFOUNDRY_CUDA", str(Path(nvcc).resolve().parents[1]))
+    name_compiler(environment, target)
     with tempfile.TemporaryDirectory() as work, ThreadPoolExecutor(shares) as pool:
 
         def run(share: int) -> Path:

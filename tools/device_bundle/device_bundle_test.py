@@ -78,9 +78,11 @@ def test_the_runner_over_cpu_libraries(tmp_path: Path, capsys: pytest.CaptureFix
     assert main(["--bundle", str(tmp_path), "--device", "cpu", "tests"]) == 1
     assert main(["--bundle", str(tmp_path), "--device", "cpu", "tiers"]) == 0
     assert main(["--bundle", str(tmp_path), "--device", "cpu", "bench"]) == 0
+    assert main(["--bundle", str(tmp_path), "--device", "cpu", "programs"]) == 0
     output = capsys.readouterr().out
     assert "attention_d64_f32_causal  8      " in output
     assert "1×2×96×64" in output
+    assert "conv2d              2×64×9×3×1  " in output
     assert re.search(r"^some_test +\d\.\d +FAIL \(exit code 3\)\n\nFAIL$", output, re.MULTILINE)
     assert re.search(r"^some_test_sm_80 +\d\.\d +PASS\n\nPASS$", output, re.MULTILINE)
 

@@ -4,6 +4,7 @@ correctness   every library against f64
 keys          the keys of the libraries, computed by this machine's Python
 bench         their times beside torch's cuDNN and flash attention
 ops_bench     single ops of the runtime beside copy bandwidth and the rate of cuBLAS
+programs      whole programs, compiled on this machine, beside torch
 tests         the GPU test programs
 tiers         the same for lower architectures: their source paths in this GPU's machine code
 sanitize      the GPU test programs under memcheck, racecheck, synccheck and initcheck of compute-sanitizer
@@ -22,15 +23,17 @@ import torch
 
 from tools.bench.device_ops.bench import DeviceOps, Rate
 from tools.bench.device_ops.bench import measure as measure_ops
+from tools.bench.programs.bench import Comparison
+from tools.bench.programs.bench import measure as measure_programs
 from tools.device_bundle.bench import Timing, measure, sizes_for
-from tools.device_bundle.compiled import Outcome, run_compiled
+from tools.device_bundle.compiled import Outcome, name_compiler, run_compiled
 from tools.device_bundle.correctness import LENGTHS, Verdict, judge
 from tools.device_bundle.device_programs import Run, find_sanitizer, run_programs, sanitize_programs
 from tools.device_bundle.kernels import AttentionLibrary, attention_libraries
 from tools.device_bundle.keys import Keys, judge_keys
 from tools.device_bundle.rows import judge_rows
 
-PARTS = ("correctness", "keys", "bench", "ops_bench", "tests", "tiers", "sanitize", "compiled")
+PARTS = ("correctness", "keys", "bench", "ops_bench", "programs", "tests", "tiers", "sanitize", "compiled")
 _DRY_LENGTHS = (1, 65)
 
 
@@ -84,6 +87,12 @@ def main(argv: Sequence[str]) -> int:
         rates = measure_ops(DeviceOps(options.bundle / "kernels/device_ops.so"), device)
         tables.append(_table(("op", "reached", "ceiling", "", "part", "result"), map(_rate_row, rates)))
         passed &= all(rate.passed for rate in rates)
+    if "programs" in wanted:
+        name_compiler(os.environ, device.type)
+        compared = measure_programs(device)
+        columns = ("program", "size", "ours µs", "torch µs", "torch/ours", "TFLOP/s", "result")
+        tables.append(_table(columns, map(_comparison_row, compared)))
+        passed &= not any(comparison.fault for comparison in compared)
     print("\n" + "\n\n".join(tables) + f"\n\n{'PASS' if passed else 'FAIL'}")
     return 0 if passed else 1
 
@@ -140,6 +149,13 @@ def _timing_row(timing: Timing) -> tuple[str, ...]:
     size = "×".join(map(str, timing.size))
     rate = f"{timing.flops / timing.ours / 1e12:.2f}"
     return timing.library, size, f"{timing.ours * 1e6:.1f}", rate, *peer("cuDNN"), *peer("flash")
+
+
+def _comparison_row(compared: Comparison) -> tuple[str, ...]:
+    size = "×".join(map(str, compared.size))
+    times = f"{compared.ours * 1e6:.1f}", f"{compared.torch * 1e6:.1f}", f"{compared.torch / compared.ours:.3f}"
+    rate = f"{compared.work / compared.ours / 1e12:.1f}" if compared.work else "-"
+    return compared.program, size, *times, rate, f"FAIL {compared.fault}" if compared.fault else "PASS"
 
 
 def _rate_row(rate: Rate) -> tuple[str, ...]:

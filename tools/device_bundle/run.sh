@@ -1,7 +1,7 @@
 #!/bin/sh
 # Checks and times the kernels of this bundle on the GPU of this machine:
 #
-#   ./run.sh [correctness|keys|bench|ops_bench|tests|tiers|sanitize|compiled|all]
+#   ./run.sh [correctness|keys|bench|ops_bench|programs|tests|tiers|sanitize|compiled|all]
 #
 # Needs python3 (3.12) with torch; PYTHON names another interpreter. Installs nothing.
 set -eu
