@@ -110,6 +110,82 @@ TEST(TileLoad, Blocks) {
   check_blocks<double, 16, 2>();
 }
 
+/// A tile whose rows are neighbours, of a tensor whose columns are.
+template <class T, bool Vector>
+void check_turned() {
+  constexpr int step = kRows + 16 / static_cast<int>(sizeof(T));
+  using Storage = Layout<Shape<Int<kRows>, Int<kColumns>>, Stride<_1, Int<step>>>;
+  for (Case const& c : kCases) {
+    for (int64_t const before : {0, -3}) {  // boxes that begin outside of the tensor, too
+      Source<T> source(2, c.rows, c.columns, Vector);
+      launch(1, kColumns * step * sizeof(T), [&] {
+        auto tensor =
+            global_tensor<T, Vector>(source.arg(), make_shape(source.batch, source.rows, source.columns));
+        auto tile = shared_tensor<T>(cta_shared(), Tile{}, Storage{});
+        ops::tile_load(make_tile_map<Box>(tensor), make_coord(1, c.row + before, c.column + before), tile);
+        if (program_id<kThread>() != 0) return;
+        for (int r = 0; r < kRows; ++r) {
+          for (int k = 0; k < kColumns; ++k) {
+            ASSERT_EQ(convert<double>(tile.data()[k * step + r]),
+                      source.at(1, c.row + before + r, c.column + before + k))
+                << r << ", " << k;
+          }
+        }
+      });
+    }
+  }
+}
+
+TEST(TileLoad, NeighboursThatLieApart) {
+  check_turned<cute::bfloat16_t, true>();
+  check_turned<cute::half_t, false>();
+  check_turned<int8_t, true>();
+  check_turned<float, true>();
+}
+
+/// Kernels of a convolution, with their channels innermost: dense in memory from multiples of 16 bytes on, or
+/// not.
+template <class T>
+void check_turned_dense(int64_t outputs, int64_t channels, int64_t offset) {
+  using cute::_3;
+  constexpr int step = 48;
+  using Tiled = Layout<Shape<_8, _32, _3, _2>, Stride<Int<192>, Int<6>, _2, _1>>;
+  using Storage = Layout<Shape<_8, _32, _3, _2>, Stride<Int<6 * step>, _1, Int<2 * step>, Int<step>>>;
+  alignas(16) static T storage[20 * 80 * 6 + 16];
+  T* const base = storage + offset;
+  for (int64_t i = 0; i < outputs * channels * 6; ++i) base[i] = convert<T>(100.f * noise(i));
+  GlobalArg<4> const arg{base, {outputs, channels, 3, 2}, {channels * 6, 6, 2, 1}};
+  for (int64_t const first : {0, 16, 32, 40}) {
+    launch(1, 8 * 6 * step * sizeof(T), [&] {
+      auto tensor = global_tensor<T, false>(arg, make_shape(outputs, channels, _3{}, _2{}));
+      auto tile = shared_tensor<T>(cta_shared(), Tiled{}, Storage{});
+      ops::tile_load(make_tile_map<Shape<_8, _32, _3, _2>>(tensor), make_coord(4, first, 0, 0), tile);
+      if (program_id<kThread>() != 0) return;
+      for (int o = 0; o < 8; ++o) {
+        for (int c = 0; c < 32; ++c) {
+          for (int p = 0; p < 6; ++p) {
+            bool const exists = 4 + o < outputs && first + c < channels;
+            double const wanted =
+                exists ? convert<double>(base[((4 + o) * channels + first + c) * 6 + p]) : 0.;
+            ASSERT_EQ(convert<double>(tile.data()[(o * 6 + p) * step + c]), wanted) << o << ", " << c;
+          }
+        }
+      }
+    });
+  }
+}
+
+TEST(TileLoad, DensePlacesAreExchangedInRegisters) {
+  for (int64_t const outputs : {9, 20}) {
+    for (int64_t const channels : {64, 72, 61, 80}) {
+      for (int64_t const offset : {0, 1, 8}) {
+        check_turned_dense<cute::bfloat16_t>(outputs, channels, offset);
+        check_turned_dense<int8_t>(outputs, channels, offset);
+      }
+    }
+  }
+}
+
 template <class T, bool Vector, int Pad>
 void check_shared_load() {
   using Storage = Layout<Shape<Int<kRows>, Int<kColumns>>, Stride<Int<kColumns + Pad>, _1>>;

@@ -1,7 +1,7 @@
 // The loads and stores behind ops::tile_load and ops::tile_store.
 #pragma once
 
-#include <tilefoundry/runtime/core/tile_packs.h>
+#include <tilefoundry/runtime/core/tile_turned.h>
 
 namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
@@ -42,7 +42,19 @@ TILEFOUNDRY_DEVICE void load_shared(TileMap<Box, Tensor, Movement> const& map, C
       return;
     }
   }
-  load_shared_packs<Slice, 1, Dst>(access, dst.data());
+  constexpr auto axes = cute::make_seq<Access::rank>{};
+  constexpr int turned = turned_axis<Access, Dst>(axes);
+  if constexpr (turned >= 0) {
+    if constexpr (places_beyond<turned, Access>(axes) <= kMostPlaces) {
+      if (is_dense_beyond<turned>(access, axes)) {
+        load_turned_dense<Slice, turned, Dst>(access, dst.data(), axes);
+        return;
+      }
+    }
+    load_turned<Slice, turned, Dst>(access, dst.data());
+  } else {
+    load_shared_packs<Slice, 1, Dst>(access, dst.data());
+  }
 }
 
 template <class Slice, int N, class Tile, class Access, class Pointer>

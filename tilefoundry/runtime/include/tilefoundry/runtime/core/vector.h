@@ -38,7 +38,16 @@ TILEFOUNDRY_DEVICE void store_global_pack(T* p, Pack<T, N> const& pack) {
   store_pack<N>(p, pack);
 }
 
+template <int Bytes, class T>
+TILEFOUNDRY_HOST_DEVICE bool is_aligned(T const* p) {
+  return reinterpret_cast<uintptr_t>(p) % Bytes == 0;
+}
+
 #if defined(TILEFOUNDRY_CHECKED)
+template <int Bytes, class T>
+bool is_aligned(CheckedPointer<T> const& p) {
+  return is_aligned<Bytes>(p.unchecked());
+}
 template <int N, class T>
 Pack<std::remove_const_t<T>, N> load_pack(CheckedPointer<T> const& p) {
   Pack<std::remove_const_t<T>, N> pack;
