@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tests.compiler.running import compare
-from tests.compiler.tiled import L, Tiled, W, m, of, program
+from tests.compiler.tiled import THREADS, L, Tiled, W, m, of, program
 from tilefoundry.ir.core.expr import Call, Expr, Tuple
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.dims import DimVar
@@ -24,7 +24,11 @@ from tilefoundry.ir.hir import (
     Gelu,
     IndexSelect,
     Pad,
+    Reduce,
+    ReduceKind,
+    RepeatInterleave,
     Reshape,
+    Reshard,
     Silu,
     Slice,
     Softplus,
@@ -38,7 +42,10 @@ from tilefoundry.ir.hir import (
     Unsqueeze,
     Where,
 )
-from tilefoundry.ir.types import make_tensor_type
+from tilefoundry.ir.shard import Layout
+from tilefoundry.ir.types import StorageKind, make_tensor_type
+from tilefoundry.passes import lower
+from tilefoundry.passes.lower.fragments import spread_over
 from tilefoundry.runtime import AllClose, Equal
 
 M = DimVar("M", 1, 1 << 20)
@@ -109,6 +116,9 @@ def moves() -> Module:
             Tiled(binary(BinaryKind.ADD, call(TupleGetItem(1), part), call(TupleGetItem(0), part)), (m(W), m(L))),
             Tiled(binary(BinaryKind.ADD, head, head), (m(W, 2), m(L))),
             Tiled(binary(BinaryKind.MUL, ramp, ramp), (m(W, L),)),
+            Tiled(call(Flip((0,)), e), ROWS),
+            Tiled(call(RepeatInterleave(3, 0), e), ROWS),
+            Tiled(call(RepeatInterleave(2, 1), x), (m(W), m(L, 4))),
         ]
 
     shapes = [of((M, 70), "f32"), of((M, 70), "f32"), of((21,), "i64"), of((M, 30), "i32")]
@@ -120,6 +130,23 @@ def test_moves() -> None:
     x, y = torch.randn(13, 70), torch.randn(13, 70)
     index, each = torch.randint(0, 13, (21,)), torch.randint(0, 70, (13, 30), dtype=torch.int32)
     compare(moves(), x, y, index, each, bounds=[Equal()])
+
+
+def sums_of_a_window() -> Module:
+    """A window that its author cut of a computed value, and added up with the zeros beyond it."""
+
+    def build(x: Expr) -> list[Tiled]:
+        window = call(Slice((8, 40), (1, 1), (), ("zero", "error")), unary(UnaryKind.EXP, x), Tuple((0, 0)))
+        tile = call(Reshard(spread_over(THREADS, m(W, 2), m(40)), StorageKind.RMEM), window)
+        total = call(Reduce((0,), True, ReduceKind.SUM), tile)
+        return [Tiled(call(Reshard(Layout((1, 40)), StorageKind.GMEM), total), None)]
+
+    return program([of((5, 40), "f32")], build)
+
+
+def test_what_lies_beyond_a_window_is_zero() -> None:
+    torch.manual_seed(0)
+    compare(sums_of_a_window(), torch.randn(5, 40), bounds=[AllClose(2e-6, 2e-6)])
 
 
 def reshapes() -> Module:
@@ -143,3 +170,12 @@ def reshapes() -> Module:
 def test_reshapes() -> None:
     torch.manual_seed(0)
     compare(reshapes(), torch.randn(13, 384), bounds=[Equal()])
+
+
+def test_deep_compositions() -> None:
+    def build(x: Expr) -> list[Tiled]:
+        for _ in range(300):
+            x = unary(UnaryKind.NEG, x)
+        return [Tiled(x, ROWS)]
+
+    lower(program([of((M, 70), "f32")], build))

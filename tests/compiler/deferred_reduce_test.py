@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from tests.compiler.running import compare
-from tests.compiler.tiled import THREADS, L, Tiled, W, m, of, program
+from tests.compiler.tiled import ALONE, THREADS, L, Tiled, W, m, of, program
 from tilefoundry.ir.core.expr import Call, Expr
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.dims import DimVar
@@ -27,7 +27,7 @@ from tilefoundry.ir.hir import (
     Unary,
     UnaryKind,
 )
-from tilefoundry.ir.shard import Layout
+from tilefoundry.ir.shard import Layout, Mesh
 from tilefoundry.ir.types import StorageKind
 from tilefoundry.passes.lower.fragments import row_modes, spread_over
 from tilefoundry.runtime import AllClose, Equal
@@ -109,7 +109,7 @@ def test_products_and_planes() -> None:
     compare(products_and_planes(), torch.randn(5, 9, 40, 3), bounds=[AllClose(2e-5, 2e-5)])
 
 
-def rows(columns: object, dtype: str) -> Module:
+def rows(columns: object, dtype: str, mesh: Mesh = THREADS) -> Module:
     """Norms and softmax of whole rows, where they are known and fit, and of windows of rows."""
     whole = row_modes(THREADS, [ROWS], columns) if isinstance(columns, int) else m(L, 2)
 
@@ -122,16 +122,18 @@ def rows(columns: object, dtype: str) -> Module:
             Tiled(Call(Softmax(0), (x,)), (m(2), m(L))),
         ]
 
-    return program([of((M, columns), dtype), of((columns,), dtype), of((columns,), dtype)], build)
+    return program([of((M, columns), dtype), of((columns,), dtype), of((columns,), dtype)], build, mesh)
 
 
-@pytest.mark.parametrize(("columns", "dtype"), [(N, "f32"), (384, "f32"), (70, "bf16")])
-def test_rows(columns: object, dtype: str) -> None:
+@pytest.mark.parametrize(
+    ("columns", "dtype", "mesh"), [(N, "f32", THREADS), (384, "f32", THREADS), (70, "bf16", THREADS), (N, "f32", ALONE)]
+)
+def test_rows(columns: object, dtype: str, mesh: Mesh) -> None:
     torch.manual_seed(0)
     extent = columns if isinstance(columns, int) else 3000
     inputs = [torch.randn(shape).to(TORCH[dtype]) for shape in ((9, extent), (extent,), (extent,))]
     bound = 1e-5 if dtype == "f32" else 2e-2
-    compare(rows(columns, dtype), *inputs, bounds=[AllClose(bound, bound)])
+    compare(rows(columns, dtype, mesh), *inputs, bounds=[AllClose(bound, bound)])
 
 
 def number_beside_a_fragment() -> Module:

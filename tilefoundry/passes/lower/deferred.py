@@ -16,15 +16,15 @@ from typing import NoReturn
 from tilefoundry.ir import tir
 from tilefoundry.ir.core.expr import Call, Constant, Expr, Tuple, Var
 from tilefoundry.ir.core.op import Op
-from tilefoundry.ir.dims import INDEX_TYPE, DimAdd, DimFloorDiv, DimMod, DimMul, DimSub, dim_add
+from tilefoundry.ir.dims import INDEX_TYPE, DimAdd, DimFloorDiv, DimMod, DimMul, DimSub, dim_add, dim_min
 from tilefoundry.ir.dims.format import format_dim
-from tilefoundry.ir.hir import Arange, BinaryKind, Reshard, Slice, Zeros
+from tilefoundry.ir.hir import Arange, BinaryKind, Flip, Reshard, Slice, Squeeze, Transpose, Unsqueeze, Zeros
 from tilefoundry.ir.shard import Mesh, ShardLayout, is_per_unit, per_unit_strides, row_major, with_strides
 from tilefoundry.ir.traverse import post_order
-from tilefoundry.ir.types import ShapeDim, StorageKind, TensorType, TupleType, make_tensor_type
+from tilefoundry.ir.types import DType, ShapeDim, StorageKind, TensorType, TupleType, make_tensor_type
 from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.expansion import Primitives
-from tilefoundry.passes.lower.fragments import Modes, modes_of, spread_over
+from tilefoundry.passes.lower.fragments import Modes, extent_of, modes_of, spread_over
 from tilefoundry.passes.lower.registry import writes_unless_others
 from tilefoundry.passes.lower.values import Deferred, Scalar, Window
 
@@ -61,6 +61,17 @@ class Tile:
         starts, sizes, modes = zip(*own, strict=True)
         return self.placed(p, window(p, x, starts, sizes, ()), *modes)
 
+    def read(self, p: Primitives, x: Expr) -> Expr:
+        """The tile of an operand of the result's shape."""
+        return self.placed(p, window(p, x, self.starts, self.sizes, ()), *self.modes)
+
+    def along(self, axis: int, start: Scalar, modes: Modes) -> Tile:
+        """The tile with another part of an axis."""
+        own = list(zip(self.starts, self.sizes, self.steps, self.modes, strict=True))
+        own[axis] = (start, extent_of(modes), self.steps[axis] if start is self.starts[axis] else 1, modes)
+        starts, sizes, steps, spread = zip(*own, strict=True)
+        return replace(self, starts=starts, sizes=sizes, steps=steps, modes=spread)
+
     def coordinates(self, p: Primitives, axis: int) -> Call:
         """The place of each element along an axis of the whole value, with extent 1 along the others."""
         size = self.sizes[axis]
@@ -68,6 +79,11 @@ class Tile:
         ramp = p.reshape(p.call(Arange(make_tensor_type((size,), "i64"))), shape)
         moved = ramp if self.starts[axis] == 0 else p.add(ramp, self.starts[axis])
         return self.placed(p, moved, *(self.modes[k] if k == axis else () for k in range(len(self.sizes))))
+
+    def up_to(self, p: Primitives, x: Expr, axis: int, extent: ShapeDim, number: float | int | bool) -> Expr:
+        """``x`` where it lies before the end of an axis, and a number beyond."""
+        end = Constant(extent, INDEX_TYPE) if isinstance(extent, int) else extent
+        return p.where(p.binary(BinaryKind.LT, self.coordinates(p, axis), end), x, number)
 
     def filled(self, p: Primitives, number: Expr) -> Expr:
         """One number everywhere in the tile."""
@@ -97,6 +113,11 @@ def computes_tiles(op: type[Op]) -> Callable[[Rule], Rule]:
     return register
 
 
+def has_tiles(op: type[Op]) -> bool:
+    """Whether windows of the value of calls to ``op`` can be computed in registers."""
+    return op in _RULES
+
+
 def _refuse_unplaced(ctx: Lowering, call: Call, out: Window, everywhere: bool) -> NoReturn:
     """What would write a value to global memory of which no window has been placed."""
     assert isinstance(call.target, Op)
@@ -122,6 +143,15 @@ def computed_anywhere(ctx: Lowering, x: Expr) -> Deferred | None:
     return deferred(call) if isinstance(call, Call) and type(call.target) in _RULES else None
 
 
+def lies_in_memory(x: Expr) -> bool:
+    """Whether ``x`` is certainly a view of a global tensor of the function."""
+    while isinstance(x, Call) and isinstance(x.target, (Slice, Transpose, Flip, Squeeze, Unsqueeze)):
+        operand = x.args[0]
+        assert isinstance(operand, Expr)
+        x = operand
+    return isinstance(x, Var)
+
+
 def is_unplaced(call: Call) -> bool:
     """Whether a tensor of an op lies neither in registers nor in shared memory, so that windows of it are placed."""
     type_ = tensor_type(call)
@@ -140,13 +170,34 @@ def sliced(ctx: Lowering, call: Call, value: Deferred, starts: Sequence[Scalar])
     if any(step != 1 for step in op.strides):
         ctx.refuse(call, f"a window has unit steps, got {op.strides}", remedy="compute neighbours, and select of them")
     moved, sizes, steps, drop = list(value.starts), list(value.sizes), list(value.steps), set(value.drop)
+    ends = list(value.ends or (None,) * len(sizes))
     for k, axis in enumerate(value.kept):
         moved[axis] = dim_add(moved[axis], starts[k])
         sizes[axis] = op.sizes[k]
         steps[axis] = math.gcd(steps[axis], _step(ctx, begin.elements[k]))
+        if op.boundary[k] == "zero" and ctx.uses.is_authored(call):
+            ends[axis] = _end(ctx, value, axis, begin.elements[k], op.sizes[k])
         if k in op.drop:
             drop.add(axis)
-    return replace(value, starts=tuple(moved), sizes=tuple(sizes), steps=tuple(steps), drop=tuple(sorted(drop)))
+    return replace(
+        value,
+        starts=tuple(moved),
+        sizes=tuple(sizes),
+        steps=tuple(steps),
+        drop=tuple(sorted(drop)),
+        ends=tuple(ends),
+    )
+
+
+def _end(ctx: Lowering, value: Deferred, axis: int, start: Expr | int, size: ShapeDim) -> ShapeDim | None:
+    """Where the window that a part is taken of ends, if the part may go on; what its author wrote reads zero there."""
+    from tilefoundry.passes.lower.shape.slice import stays_inside
+
+    before = value.ends[axis] if value.ends else None
+    if stays_inside(ctx, start, size, value.sizes[axis]):
+        return before
+    end = dim_add(value.starts[axis], value.sizes[axis])
+    return end if before is None else dim_min(before, end)
 
 
 def _step(ctx: Lowering, start: Expr | int) -> int:
@@ -213,7 +264,26 @@ def _compute(ctx: Lowering, at: Call, value: Deferred, to: TensorType) -> Var | 
         assert isinstance(scalar, Expr)
         return ctx.named("number", scalar)
     whole = TensorType(sizes, to.dtype, spread_over(tile.mesh, *modes), StorageKind.RMEM)
-    return conform(ctx, _of_tile(ctx, at, ctx.fragment(computed, at), whole), to)
+    result = _of_tile(ctx, at, ctx.fragment(computed, at), whole)
+    if any(end is not None for end in value.ends) and not ctx.uses.only_inserted(at):
+        result = _zero_beyond(ctx, ctx.view(result, whole), tile, value.ends)
+    return conform(ctx, result, to)
+
+
+def _zero_beyond(ctx: Lowering, var: Var, tile: Tile, ends: Sequence[ShapeDim | None]) -> Var:
+    """The tile, with zeros from the ends on."""
+    type_ = tensor_type(var)
+    place, inside = (ctx.alloc(n, replace(type_, dtype=d)) for n, d in (("place", DType.i64), ("inside", DType.bool)))
+    zero = Constant(False if type_.dtype is DType.bool else 0, TensorType.umat_scalar(type_.dtype))
+    for axis, end in enumerate(ends):
+        if end is None:
+            continue
+        ctx.emit(tir.Iota(axis, 1), tile.starts[axis], place)
+        ctx.emit(tir.Binary(BinaryKind.LT), place, Constant(end, INDEX_TYPE) if isinstance(end, int) else end, inside)
+        result = ctx.alloc(var.name, type_)
+        ctx.emit(tir.Where(), inside, var, zero, result)
+        var = result
+    return var
 
 
 def _of_tile(ctx: Lowering, at: Call, var: Var, to: TensorType) -> Var:

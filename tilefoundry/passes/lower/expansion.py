@@ -21,12 +21,15 @@ from tilefoundry.passes.lower.registry import lowers
 from tilefoundry.passes.lower.values import Parts, Value
 
 Rule = Callable[["Primitives", Call], Expr]
+_RULES: dict[type[Op], Rule] = {}
 
 
 def expands(op: type[Op]) -> Callable[[Rule], Rule]:
     """Registers the decorated function as what calls of ``op`` stand for: a Tuple where the op has several values."""
 
     def register(rule: Rule) -> Rule:
+        _RULES[op] = rule
+
         @lowers(op)
         def lower(ctx: Lowering, call: Call) -> Value:
             expanded = replace_metadata(rule(Primitives(call), call), *call.metadata)
@@ -45,6 +48,17 @@ def expands(op: type[Op]) -> Callable[[Rule], Rule]:
         return rule
 
     return register
+
+
+def is_expanded(op: type[Op]) -> bool:
+    """Whether calls of ``op`` stand for compositions of primitive ops."""
+    return op in _RULES
+
+
+def expansion_of(call: Call) -> Expr | None:
+    """The primitive ops that a call stands for, a Tuple where it has several values; None for calls of primitives."""
+    rule = _RULES.get(type(call.target))  # type: ignore[arg-type]
+    return None if rule is None else replace_metadata(rule(Primitives(call), call), *call.metadata)
 
 
 class Primitives:

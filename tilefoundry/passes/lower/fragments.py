@@ -37,6 +37,7 @@ HELD = 64  # elements of a tile that a unit holds at once; larger reductions are
 
 _ONE: Modes = (Mode(1),)  # of an axis of extent 1, as results of ops have it
 _VECTOR = 4  # neighbours that a unit reads at once
+_WARP = 32
 _SHORT = 8  # extents of an axis that is not worth an exchange between units
 _UNROLLED = 16  # elements of one step of a loop over an axis
 
@@ -111,6 +112,12 @@ def step_modes(mesh: Mesh, others: Sequence[Modes], extent: ShapeDim) -> Modes:
     return whole(counts[0] if counts else most // vector) + splits + whole(vector)
 
 
+def one_axis_of_units(mesh: Mesh, others: Sequence[Modes], extent: int) -> Modes:
+    """The largest mesh axis within a warp that the other axes leave alike, for an axis of that extent."""
+    free = [mode for mode in _free_units(mesh, others, None) if mode.extent <= _WARP]
+    return (max(free, key=lambda mode: mode.extent),) if free and extent > _SHORT else ()
+
+
 def _free_units(mesh: Mesh, others: Sequence[Modes], extent: int | None) -> Modes:
     """The mesh axes that split none of the others, the innermost ones that suffice for an extent."""
     if extent is not None and extent <= _SHORT:
@@ -141,3 +148,21 @@ def alike(modes: Modes, extent: int, *, exact: bool = False) -> Modes:
         if extent % step == 0 if exact else step <= 2 * extent:
             return whole(-(-extent // step)) + rest
     raise AssertionError("an axis of which no unit has a part of its own always fits")
+
+
+def in_two(modes: Modes, extent: int) -> tuple[Modes, Modes] | None:
+    """The factors of an axis in two: outer ones, and inner ones of `extent` elements; None where one straddles."""
+    tail: list[Mode] = []
+    head = list(modes)
+    while head and extent_of(tuple(tail)) * head[-1].extent <= extent:
+        tail.insert(0, head.pop())
+    missing, odd = divmod(extent, extent_of(tuple(tail)))
+    if odd:
+        return None
+    if missing > 1:
+        if not head or head[-1].split is not None or head[-1].extent % missing:
+            return None
+        broken = head.pop().extent
+        head.append(Mode(broken // missing))
+        tail.insert(0, Mode(missing))
+    return tuple(head), tuple(tail)

@@ -12,6 +12,7 @@ from tilefoundry.ir.tir import Item
 from tilefoundry.ir.traverse import post_order
 from tilefoundry.ir.types import DType, StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
+from tilefoundry.passes.lower.depth import room_for_deep_programs
 from tilefoundry.passes.lower.outputs import store_results
 from tilefoundry.passes.names import Names
 
@@ -39,7 +40,8 @@ def lower_function(
         ctx.names.fresh(param.name)
         ctx.remember(param, param)
     outputs = tuple(_output(ctx, result, k, len(results)) for k, result in enumerate(results))
-    store_results(ctx, results, outputs)
+    with room_for_deep_programs():
+        store_results(ctx, results, outputs)
     return tuple(fn.params), outputs, ctx.items, ctx.names
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from tilefoundry.ir.core.expr import Call, Expr
 from tilefoundry.ir.core.op import Op
-from tilefoundry.ir.hir import MatMul, Transpose, WgmmaSm90
+from tilefoundry.ir.hir import InsertSlice, MatMul, Transpose, WgmmaSm90
 from tilefoundry.ir.traverse import post_order
 from tilefoundry.passes.lower.reach import children_of
 
@@ -22,18 +22,32 @@ class Uses:
         roots = tuple(results)
         self._held = roots  # keeps ids unique while they are keys
         self._readers: dict[int, list[Expr | None]] = {id(root): [None] for root in roots}
-        self._read_by(post_order(*roots))
+        nodes = tuple(post_order(*roots))
+        self._authored = frozenset(map(id, nodes))
+        self._known = set(self._authored)
+        self._read_by(nodes)
 
     def include(self, value: Expr) -> None:
         """Adds the readers within a value that a rule has built; the value itself is read in a way of its own."""
         self._held = (*self._held, value)
         self._readers.setdefault(id(value), []).append(None)
-        self._read_by(post_order(value))
+        nodes = tuple(post_order(value, known=lambda node: id(node) in self._known))
+        self._known.update(map(id, nodes))
+        self._read_by(nodes)
 
     def _read_by(self, nodes: Iterable[Expr]) -> None:
         for node in nodes:
             for child in children_of(node):
                 self._readers.setdefault(id(child), []).append(node)
+
+    def is_authored(self, expr: Expr) -> bool:
+        """Whether a value is of the program, and not of what a rule has built."""
+        return id(expr) in self._authored
+
+    def only_inserted(self, expr: Expr) -> bool:
+        """Whether nothing but insertions reads a value, so that what lies beyond the result is of no matter."""
+        readers = self._readers.get(id(expr), [None])
+        return all(isinstance(reader, Call) and isinstance(reader.target, InsertSlice) for reader in readers)
 
     def any_reader(self, expr: Expr, ops: tuple[type[Op], ...]) -> bool:
         """Whether a call of one of these ops reads a value."""

@@ -91,7 +91,8 @@ class Chosen:
 class Deferred:
     """A box of the value of an op on global tensors, which is computed where it is placed (``deferred.py``).
 
-    ``part`` is the number of the value, ``steps`` has for each axis a number that divides its start.
+    ``part`` is the number of the value, ``steps`` has for each axis a number that divides its start. ``ends`` has for
+    each axis the place from which on elements are zero, or None where they may be anything.
     """
 
     call: Call
@@ -100,6 +101,7 @@ class Deferred:
     sizes: tuple[ShapeDim, ...]
     steps: tuple[int, ...]
     drop: tuple[int, ...] = ()
+    ends: tuple[ShapeDim | None, ...] = ()
 
     @property
     def kept(self) -> tuple[int, ...]:

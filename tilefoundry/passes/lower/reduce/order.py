@@ -5,28 +5,92 @@ Each element is ranked against its column, in shared memory: all threads of a CT
 
 from __future__ import annotations
 
+import math
+
 from tilefoundry.ir import tir
-from tilefoundry.ir.core.expr import Call, Var
-from tilefoundry.ir.types import TensorType, TupleType
-from tilefoundry.passes.lower.context import Lowering
-from tilefoundry.passes.lower.expansion import operand
+from tilefoundry.ir.core.expr import Call, Expr, Var
+from tilefoundry.ir.dims import dim_range
+from tilefoundry.ir.dims.format import format_dim
+from tilefoundry.ir.hir import ReduceKind, TopK, TupleGetItem
+from tilefoundry.ir.types import DType, ShapeDim, StorageKind, TensorType, TupleType
+from tilefoundry.passes.lower.context import Lowering, tensor_type
+from tilefoundry.passes.lower.deferred import Tile, deferred, staged, window
+from tilefoundry.passes.lower.empty import identity
+from tilefoundry.passes.lower.expansion import Primitives, operand
+from tilefoundry.passes.lower.fragments import HELD, extent_of, held_by_each, row_modes
 from tilefoundry.passes.lower.index.windows import emit_on_windows, of_tile
-from tilefoundry.passes.lower.staging import cta_part, staged, staging_tile, unstaged
+from tilefoundry.passes.lower.staging import cta_part, staging_tile, unstaged
+from tilefoundry.passes.lower.staging import staged as staged_fragment
 from tilefoundry.passes.lower.values import Parts
 from tilefoundry.passes.modes import held
+
+_TILE = 8192  # elements that a CTA orders at once, however few threads it has
 
 
 def in_order(ctx: Lowering, call: Call, axis: int, *, largest: bool) -> Parts:
     """Values and indices of a call whose type says how many are wanted, along a non-negative axis."""
     assert isinstance(call.type, TupleType)
+    x = operand(call)
+    storage = tensor_type(x).storage
+    if storage not in (StorageKind.RMEM, StorageKind.SMEM):
+        return Parts((deferred(call, 0), deferred(call, 1)))
     types = [held(t) for t in call.type.fields if isinstance(t, TensorType)]
-    source = staged(ctx, call, ctx.fragment(operand(call), call))
-    tiles = [staging_tile(ctx, hint, cta_part(t)) for hint, t in zip(("values", "places"), types, strict=True)]
+    if storage is StorageKind.SMEM:
+        source, parts = ctx.shared(x, call), types
+    else:
+        source, parts = staged_fragment(ctx, call, ctx.fragment(x, call)), [cta_part(t) for t in types]
+    tiles = [staging_tile(ctx, hint, part) for hint, part in zip(("values", "places"), parts, strict=True)]
     windows = [of_tile(tile) for tile in (source, *tiles)]
     emit_on_windows(ctx, tir.TopK(tuple(w.kept for w in windows), False, axis, largest), windows)
+    if storage is StorageKind.SMEM:
+        return Parts(tuple(tiles))
     results: list[Var] = []
     for tile, type_ in zip(tiles, types, strict=True):
         result = ctx.alloc(f"{tile.name}_held", type_)
         unstaged(ctx, call, tile, result)
         results.append(result)
     return Parts(tuple(results))
+
+
+def order_tile(p: Primitives, call: Call, tile: Tile, axis: int, count: ShapeDim, *, largest: bool) -> Expr:
+    """A tile of the values or the indices: whole rows are ordered in shared memory, and the tile is read from there."""
+    t = tensor_type(operand(call))
+    extent, wanted = _most(p, t.shape[axis]), _most(p, count)
+    others = [modes for k, modes in enumerate(tile.modes) if k != axis]
+    # as many as the tiles that cover the result read
+    wanted = -(-wanted // tile.sizes[axis]) * tile.sizes[axis]
+    modes = row_modes(tile.mesh, others, max(extent, wanted))
+    limit = max(HELD, _TILE // math.prod(n for n in tile.mesh.shape if isinstance(n, int)))
+    if held_by_each(*others, modes) > limit:
+        most = limit // held_by_each(*others) * (extent_of(modes) // held_by_each(modes))
+        p.refuse(
+            f"a tile of {tile.sizes} orders rows of {extent} elements, more than registers of its threads hold",
+            f"place fewer rows at once, or rows of at most {most} elements",
+        )
+    rows = tile.along(axis, 0, modes)
+    row = rows.read(p, operand(call))
+    if t.shape[axis] != extent_of(modes):
+        row = rows.up_to(p, row, axis, t.shape[axis], _last(t.dtype, largest))
+    ordered = p.call(TopK(wanted, axis, largest), staged(p, row, rows.sizes))
+    at = [start if k == axis else 0 for k, start in enumerate(tile.starts)]
+    return tile.placed(p, window(p, p.call(TupleGetItem(tile.part), ordered), at, tile.sizes, ()), *tile.modes)
+
+
+def _most(p: Primitives, extent: ShapeDim) -> int:
+    if isinstance(extent, int):
+        return extent
+    bounds = dim_range(extent)
+    if bounds is None:
+        p.refuse(
+            f"rows of {format_dim(extent)} elements are ordered in shared memory, whose extents are known",
+            "declare the axis with a number, or by a DimVar with a bound",
+        )
+    return bounds[1]
+
+
+def _last(dtype: DType, largest: bool) -> float | int:
+    """What comes after all elements, or after those that equal it, since it stands behind them."""
+    if not largest and dtype.is_float:
+        return float("nan")
+    number = identity(ReduceKind.MAX if largest else ReduceKind.MIN, dtype)
+    return float(number) if dtype.is_float else int(number)

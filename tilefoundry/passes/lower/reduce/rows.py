@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilefoundry.ir.core.expr import Call, Constant, Expr, Var
+from tilefoundry.ir.core.expr import Call, Expr, Var
 from tilefoundry.ir.dims import INDEX_TYPE, dim_product
 from tilefoundry.ir.hir import BinaryKind, Cast, FullLike, GridRegionExpr, Reduce, ReduceKind, UnaryKind, Zeros
 from tilefoundry.ir.hir.common import normalize_axes
 from tilefoundry.ir.types import DType, ShapeDim, make_tensor_type
 from tilefoundry.passes.lower.context import tensor_type
-from tilefoundry.passes.lower.deferred import Tile, window
+from tilefoundry.passes.lower.deferred import Tile
 from tilefoundry.passes.lower.empty import identity
 from tilefoundry.passes.lower.expansion import Primitives, compute_dtype, operand
 from tilefoundry.passes.lower.fragments import HELD, Modes, extent_of, held_by_each, row_modes, step_modes
@@ -99,6 +99,19 @@ def _axes(tile: Tile, shape: tuple[ShapeDim, ...], reduced: tuple[int, ...], kee
     return [found[axis] for axis in range(len(shape))]
 
 
+def sum_before(p: Primitives, tile: Tile, x: Expr, axis: int, end: Scalar) -> Expr:
+    """What stands before a place along an axis, added up, for a tile of the others; in the type of sums."""
+    dtype = tensor_type(x).dtype
+    kind, computed = _computed(ReduceKind.SUM, dtype)
+    others = [modes for k, modes in enumerate(tile.modes) if k != axis]
+    modes, variable = step_modes(tile.mesh, others, end), Var("k", INDEX_TYPE)
+    axes = [
+        _Axis(variable, modes, end, True, variable) if k == axis else _Axis(start, tile.modes[k], 0, False)
+        for k, start in enumerate(tile.starts)
+    ]
+    return p.reduce(kind, _Reading(p, tile, x, axes, kind, computed, False).total(), (axis,))
+
+
 @dataclass(frozen=True, slots=True)
 class _Reading:
     """The elements that a tile of the result is reduced of."""
@@ -126,20 +139,14 @@ class _Reading:
 
     def _elements(self) -> Expr:
         p = self.p
-        starts, sizes = [axis.start for axis in self.axes], [axis.size for axis in self.axes]
-        read = self.tile.placed(p, window(p, self.x, starts, sizes, ()), *self._modes())
-        value = p.cast(p.unary(UnaryKind.ABS, read) if self.magnitudes else read, self.dtype)
+        starts, sizes = tuple(axis.start for axis in self.axes), tuple(axis.size for axis in self.axes)
+        tile = Tile(0, starts, sizes, sizes, tuple(self._modes()), self.tile.mesh)
+        elements = tile.read(p, self.x)
+        value = p.cast(p.unary(UnaryKind.ABS, elements) if self.magnitudes else elements, self.dtype)
         for k, axis in enumerate(self.axes):
             if axis.exceeds:
-                inside = p.binary(BinaryKind.LT, self._places(k), _index(axis.extent))
-                value = p.where(inside, value, self._number())
+                value = tile.up_to(p, value, k, axis.extent, self._number())
         return value
-
-    def _places(self, k: int) -> Expr:
-        """The place along an axis of each element that is read."""
-        axes = (axis if j == k else _Axis(0, (), 1, False) for j, axis in enumerate(self.axes))
-        starts, sizes, modes = zip(*((axis.start, axis.size, axis.modes) for axis in axes), strict=True)
-        return Tile(0, starts, sizes, sizes, modes, self.tile.mesh).coordinates(self.p, k)
 
     def _neutral(self) -> Expr:
         zeros = self.p.call(Zeros(make_tensor_type(tuple(axis.size for axis in self.axes), self.dtype)))
@@ -154,7 +161,3 @@ class _Reading:
 
     def _modes(self) -> list[Modes]:
         return [axis.modes for axis in self.axes]
-
-
-def _index(extent: ShapeDim) -> Expr:
-    return Constant(extent, INDEX_TYPE) if isinstance(extent, int) else extent

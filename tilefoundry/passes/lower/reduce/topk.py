@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from tilefoundry.ir.core.expr import Call
+from tilefoundry.ir.core.expr import Call, Expr
 from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.hir import TopK
 from tilefoundry.ir.hir.common import normalize_axis
 from tilefoundry.passes.lower.context import Lowering, tensor_type
-from tilefoundry.passes.lower.expansion import operand
-from tilefoundry.passes.lower.reduce.order import in_order
-from tilefoundry.passes.lower.registry import lowers
+from tilefoundry.passes.lower.deferred import Tile, computes_tiles
+from tilefoundry.passes.lower.expansion import Primitives, operand
+from tilefoundry.passes.lower.reduce.order import in_order, order_tile
+from tilefoundry.passes.lower.registry import fuses, lowers
 from tilefoundry.passes.lower.values import Value
 
 
@@ -24,3 +25,14 @@ def lower_topk(ctx: Lowering, call: Call) -> Value:
             remedy="write k as a number",
         )
     return in_order(ctx, call, normalize_axis(op.axis, tensor_type(operand(call)).rank), largest=op.largest)
+
+
+@computes_tiles(TopK)
+def topk_tile(p: Primitives, call: Call, tile: Tile) -> Expr:
+    op = call.target
+    assert isinstance(op, TopK)
+    axis = normalize_axis(op.axis, tensor_type(operand(call)).rank)
+    return order_tile(p, call, tile, axis, op.k, largest=op.largest)
+
+
+fuses(TopK)

@@ -12,13 +12,21 @@ from tilefoundry.ir.hir.attributes import ints
 from tilefoundry.ir.hir.common import normalize_axes
 from tilefoundry.ir.types import ShapeDim, StorageKind
 from tilefoundry.passes.lower.context import Lowering, tensor_type
-from tilefoundry.passes.lower.deferred import Tile, computes_tiles, window
+from tilefoundry.passes.lower.deferred import (
+    Tile,
+    computes_tiles,
+    deferred,
+    is_unplaced,
+    lies_in_memory,
+    staged,
+    window,
+)
 from tilefoundry.passes.lower.expansion import Primitives, operand
-from tilefoundry.passes.lower.registry import lowers, writes
+from tilefoundry.passes.lower.registry import fuses, lowers, writes
 from tilefoundry.passes.lower.shape.join import call_hint, joined, write_parts
 from tilefoundry.passes.lower.shape.slice import whole
 from tilefoundry.passes.lower.shape.windows import flipped, fresh_type, part
-from tilefoundry.passes.lower.values import Join, Ramp, Uniform, Value, Window
+from tilefoundry.passes.lower.values import Chosen, Deferred, Join, Ramp, Uniform, Value, Window
 
 
 @lowers(Flip)
@@ -32,6 +40,8 @@ def lower_flip(ctx: Lowering, call: Call) -> Value:
         dst = ctx.alloc(call_hint(call), fresh_type(tensor_type(call)))
         ctx.emit(tir.WholeCopy(backwards=axes), value, dst)
         return dst
+    if isinstance(value, Deferred | Chosen) and is_unplaced(call):
+        return deferred(call)
     if isinstance(value, Var) and 0 not in shape:
         starts = [dim_sub(e, 1) if k in axes else 0 for k, e in enumerate(shape)]
         backwards = part(ctx, call, value, starts, shape, [-1 if k in axes else 1 for k in range(len(shape))])
@@ -47,7 +57,13 @@ def flip_tile(p: Primitives, call: Call, tile: Tile) -> Expr:
         dim_sub(dim_sub(shape[k], start), size) if k in axes else start
         for k, (start, size) in enumerate(zip(tile.starts, tile.sizes, strict=True))
     )
-    return tile.placed(p, p.call(Flip(axes), window(p, operand(call), starts, tile.sizes, ())), *tile.modes)
+    part: Expr = window(p, operand(call), starts, tile.sizes, ())
+    if not lies_in_memory(operand(call)):
+        part = staged(p, tile.placed(p, part, *tile.modes), tile.sizes)
+    return tile.placed(p, p.call(Flip(axes), part), *tile.modes)
+
+
+fuses(Flip)
 
 
 @writes(Flip)

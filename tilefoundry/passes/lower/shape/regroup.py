@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tilefoundry.ir.dims import dim_add, dim_equal, dim_floordiv, dim_mod, dim_mul, dim_product
 from tilefoundry.ir.types import ShapeDim
-from tilefoundry.passes.lower.fragments import Mode, Modes, extent_of
+from tilefoundry.passes.lower.fragments import Modes, in_two
 from tilefoundry.passes.lower.values import Scalar
 
 
@@ -94,7 +94,7 @@ def _split(span: Span, shape: Sequence[ShapeDim]) -> list[Span] | None:
     if not isinstance(extent, int):
         return None
     if span.size % extent == 0 and span.step % extent == 0:
-        parts = _tail(span.modes, extent)
+        parts = in_two(span.modes, extent)
         if parts is None:
             return None
         head, tail = parts
@@ -108,21 +108,3 @@ def _split(span: Span, shape: Sequence[ShapeDim]) -> list[Span] | None:
     place = Span(dim_floordiv(span.start, extent), 1, 1, ())
     outer = _split(place, rest)
     return None if outer is None else [*outer, inner]
-
-
-def _tail(modes: Modes, extent: int) -> tuple[Modes, Modes] | None:
-    """The factors of an axis in two: the outer ones, and the inner ones of `extent` elements."""
-    tail: list[Mode] = []
-    head = list(modes)
-    while head and extent_of(tuple(tail)) * head[-1].extent <= extent:
-        tail.insert(0, head.pop())
-    missing, odd = divmod(extent, extent_of(tuple(tail)))
-    if odd:
-        return None
-    if missing > 1:
-        if not head or head[-1].split is not None or head[-1].extent % missing:
-            return None
-        broken = head.pop().extent
-        head.append(Mode(broken // missing))
-        tail.insert(0, Mode(missing))
-    return tuple(head), tuple(tail)

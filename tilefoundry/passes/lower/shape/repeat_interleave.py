@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from tilefoundry.ir import tir
-from tilefoundry.ir.core.expr import Call, Expr, Var
-from tilefoundry.ir.dims import dim_mul
-from tilefoundry.ir.hir import Expand, RepeatInterleave, Reshape, Unsqueeze
+from tilefoundry.ir.core.expr import Call, Constant, Expr, Var
+from tilefoundry.ir.dims import INDEX_TYPE, dim_floordiv, dim_mul
+from tilefoundry.ir.hir import BinaryKind, Expand, IndexSelect, RepeatInterleave, Reshape, Unsqueeze
 from tilefoundry.ir.hir.common import normalize_axis
 from tilefoundry.ir.shard import Layout
 from tilefoundry.ir.types import StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
-from tilefoundry.passes.lower.expansion import Primitives
-from tilefoundry.passes.lower.registry import lowers, writes
+from tilefoundry.passes.lower.deferred import Tile, computes_tiles, deferred, is_unplaced, staged
+from tilefoundry.passes.lower.expansion import Primitives, operand
+from tilefoundry.passes.lower.fragments import alike
+from tilefoundry.passes.lower.registry import fuses, lowers, writes
 from tilefoundry.passes.lower.shape.join import call_hint, write_parts
 from tilefoundry.passes.lower.shape.windows import fresh_type
-from tilefoundry.passes.lower.values import Uniform, Value, Window
+from tilefoundry.passes.lower.values import Chosen, Deferred, Join, Scalar, Uniform, Value, Window
 
 
 @lowers(RepeatInterleave)
@@ -30,9 +32,33 @@ def lower_repeat_interleave(ctx: Lowering, call: Call) -> Value:
         return value
     if isinstance(value, Var) and tensor_type(value).storage is StorageKind.SMEM:
         return _tile(ctx, call, value, axis, op.repeats)
+    if isinstance(value, Deferred | Chosen | Join) and is_unplaced(call):
+        return deferred(call)
     p = Primitives(call)
     repeated = p.call(Expand((*shape[: axis + 1], op.repeats, *shape[axis + 1 :])), p.call(Unsqueeze(axis + 1), x))
     return ctx.lower(p.call(Reshape(tensor_type(call).shape), repeated))
+
+
+@computes_tiles(RepeatInterleave)
+def repeat_interleave_tile(p: Primitives, call: Call, tile: Tile) -> Expr:
+    """What the tile repeats, in shared memory, and of it an element for each place."""
+    op, x = call.target, operand(call)
+    assert isinstance(op, RepeatInterleave)
+    axis, repeats = normalize_axis(op.axis, len(tile.sizes)), op.repeats
+    start, size, modes = tile.axis(axis)
+    first = dim_floordiv(start, repeats)
+    source = tile.along(axis, first, alike(modes, (size - 1) // repeats + 2))
+    held = staged(p, source.read(p, x), source.sizes)
+    line = Tile(0, (start,), (size,), (tile.steps[axis],), (modes,), tile.mesh)
+    place = p.sub(p.binary(BinaryKind.FLOOR_DIV, line.coordinates(p, 0), repeats), _index(first))
+    return tile.placed(p, p.call(IndexSelect(axis), held, staged(p, place, (size,))), *tile.modes)
+
+
+def _index(start: Scalar) -> Expr:
+    return Constant(start, INDEX_TYPE) if isinstance(start, int) else start
+
+
+fuses(RepeatInterleave)
 
 
 @writes(RepeatInterleave)
