@@ -1,5 +1,9 @@
 // The register switch and the stacks of fibres: what survives, where a walk ends, what faults.
 #include <gtest/gtest.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <tilefoundry/runtime/cpu/fibre.h>
 #include <unistd.h>
 #include <unwind.h>
@@ -161,6 +165,25 @@ TEST(Switch, AWalkEndsWhereTheStackBegins) {
   EXPECT_EQ(reason, _URC_END_OF_STACK);
   EXPECT_GE(frames, 1);
   EXPECT_LE(frames, 10);  // this body, and what calls it on its own stack
+}
+
+TEST(Switch, MakesNoSystemCall) {
+  static constexpr int kNoSeccomp = 77;
+  pid_t const child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    Pair pair([](Pair& self) {
+      for (;;) self.leave();
+    });
+    // from here on only read, write and exit: any other call kills the process
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0) _exit(kNoSeccomp);
+    for (int i = 0; i < 1000; ++i) pair.enter();
+    syscall(SYS_exit, 0);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kNoSeccomp) GTEST_SKIP() << "no seccomp here";
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
 TEST(Stacks, EachIsWhole) {
