@@ -14,6 +14,7 @@ from tilefoundry.dsl import (
     Mesh,
     ReduceKind,
     ShardLayout,
+    Split,
     T,
     Tensor,
     Topology,
@@ -146,6 +147,57 @@ def product(a: Tensor[(16, 16), "f32"], b: Tensor[(16, 16), "f32"], o: Tensor[(1
         T.fill(acc, 0.0)
         T.sync(m)
         T.mma(acc, x, y)
+        T.copy(acc, o)
+
+
+@prim_func(target=CUDA)
+def normed(
+    a: Tensor[(3, 512), "bf16"], w: Tensor[(512,), "f32"], o: Tensor[(3, 512), "bf16"], p: Tensor[(3, 512), "bf16"]
+):
+    """Rows over all threads of a CTA, normed by a weight in global memory, and in registers."""
+    with Mesh((THREADS,), Layout((4, 32), (32, 1)), ("w", "l")) as m:
+        x = T.alloc_tensor(Tensor[(3, 512), "bf16", (3, 4 @ m.w, 32 @ m.l, 4), "rmem"])
+        y = T.alloc_tensor(Tensor[(3, 512), "bf16", (3, 4 @ m.w, 32 @ m.l, 4), "rmem"])
+        held = T.alloc_tensor(Tensor[(512,), "f32", (4 @ m.w, 32 @ m.l, 4), "rmem"])
+        T.copy(a, x)
+        T.copy(w, held)
+        T.rms_norm(x, w, y, eps=1e-3)
+        T.copy(y, o)
+        T.rms_norm(x, held, x)
+        T.copy(x, p)
+
+
+ATOM = T.cuda.mma.SM80_16x8x16_F32BF16BF16F32_TN
+
+
+@prim_func(target=CUDA)
+def by_instruction(a: Tensor[(16, 16), "bf16"], b: Tensor[(16, 8), "bf16"], o: Tensor[(16, 8), "f32"]):
+    """a @ b + 1, by one instruction of a warp on its fragments."""
+    with Mesh((Topology("thread", 32),), Layout((4, 8), (1, 4)), ("q", "g")) as m:
+        A = ShardLayout(Layout((2, 4, 2, 8, 2), (1, 2, 8, 16, 128)), (Split(1), Split(3)), m)
+        B = ShardLayout(Layout((8, 2, 4, 2), (1, 8, 16, 64)), (Split(2), Split(0)), m)
+        C = ShardLayout(Layout((2, 4, 8, 2), (1, 2, 8, 64)), (Split(1), Split(2)), m)
+        x = T.alloc_tensor(TensorType((16, 16), DType.bf16, A, StorageKind.RMEM))
+        y = T.alloc_tensor(TensorType((16, 8), DType.bf16, B, StorageKind.RMEM))
+        acc = T.alloc_tensor(TensorType((16, 8), DType.f32, C, StorageKind.RMEM))
+        T.copy(a, x)
+        T.copy(b, y)
+        T.fill(acc, 1.0)
+        T.mma(acc, x, y, atom=ATOM)
+        T.copy(acc, o)
+
+
+@prim_func(target=CUDA)
+def by_parts(a: Tensor[(8, 6), "f32"], b: Tensor[(6, 64), "f32"], o: Tensor[(8, 64), "f32"]):
+    """a @ b, of which each thread multiplies its own rows by its own columns."""
+    with Mesh((THREADS,), Layout((4, 32), (32, 1)), ("w", "l")) as m:
+        x = T.alloc_tensor(Tensor[(8, 6), "f32", (4 @ m.w, 2, 6), "rmem"])
+        y = T.alloc_tensor(Tensor[(6, 64), "f32", (6, 32 @ m.l, 2), "rmem"])
+        acc = T.alloc_tensor(Tensor[(8, 64), "f32", (4 @ m.w, 2, 32 @ m.l, 2), "rmem"])
+        T.copy(a, x)
+        T.copy(b, y)
+        T.fill(acc, 0.0)
+        T.local_matmul(acc, x, y)
         T.copy(acc, o)
 
 

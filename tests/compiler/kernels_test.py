@@ -208,8 +208,8 @@ def host(*lines: str) -> str:
 REFUSED = {
     "return": (kernel("T.sync(m)", "if m.w == 0:", "    §return"), ("'return' in a kernel whose instances meet",)),
     "norm": (
-        kernel("§T.rms_norm(r, w, r)", params='w: Tensor[(32,), "f32"], o: Tensor[(4, 32), "f32"]'),
-        ("T.rms_norm",),
+        kernel("§T.rms_norm(a, w, r)", params='a: Tensor[(4, 32), "f32"], w: Tensor[(32,), "f32"]'),
+        ("T.rms_norm of a 'src' outside of registers",),
     ),
     "whole copy": (kernel("§T.copy(a, o)"), ("between two whole tensors",)),
     "whole operand": (kernel("§T.unary(a, o, kind=UnaryKind.EXP)"), ("whole tensor 'a'",)),
@@ -267,12 +267,47 @@ REFUSED = {
         "@prim_func(target=CpuTarget())\ndef k(a: Tensor[(N, 32), 'f32']):\n    §launch(dev, a, grid=7, block=32)",
         ("written for N units of 'cta', and the launch gives 7",),
     ),
-    "launch attributes": (
+    "a launch with shared memory": (
         host("§launch(dev, a, o, grid=1, block=128, dynamic_smem=64)"),
-        ("launch attributes cannot be compiled yet",),
+        ("'dynamic_smem' of a launch", "T.alloc_tensor"),
+    ),
+    "a launch of clusters": (
+        host("§launch(dev, a, o, grid=2, block=128, cluster=(2, 1, 1))"),
+        ("'cluster' of a launch", "leave it out"),
+    ),
+    "a launch on a stream": (
+        host('§launch(dev, a, o, grid=1, block=128, stream="side")'),
+        ("'stream' of a launch", "the caller's current stream"),
+    ),
+    "a launch with attributes": (
+        host('§launch(dev, a, o, grid=1, block=128, attrs=(("cooperative", 1),))'),
+        ("'attrs' of a launch", "leave them out"),
     ),
     "dynamic block": (host("§launch(dev, a, o, grid=1, block=a.shape[0])"), ("not known when it is compiled",)),
 }
+
+
+def test_rows_are_normed() -> None:
+    generator = torch.Generator().manual_seed(3)
+    a, w = torch.randn(3, 512, generator=generator).bfloat16(), torch.randn(512, generator=generator)
+    o = torch.full_like(a, float("nan"))
+    p = compiled(programs.normed)(a, w, o)
+    for found, eps in ((o, 1e-3), (p, 1e-6)):
+        exact = a.double() * (a.double().square().mean(-1, keepdim=True) + eps).rsqrt() * w
+        torch.testing.assert_close(found.double(), exact, rtol=2**-8, atol=1e-6)
+
+
+def test_an_instruction_of_a_warp() -> None:
+    generator = torch.Generator().manual_seed(4)
+    a, b = torch.randn(16, 16, generator=generator).bfloat16(), torch.randn(16, 8, generator=generator).bfloat16()
+    torch.testing.assert_close(
+        compiled(programs.by_instruction)(a, b).double(), a.double() @ b.double() + 1, rtol=1e-5, atol=1e-5
+    )
+
+
+def test_a_product_of_parts() -> None:
+    a, b = torch.randint(-9, 9, (8, 6)).float(), torch.randint(-9, 9, (6, 64)).float()
+    assert torch.equal(compiled(programs.by_parts)(a, b), a @ b)
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.compiler import partial_programs, scale_programs, shape_placements, shape_programs
+from tests.compiler import kernel_programs, partial_programs, scale_programs, shape_placements, shape_programs
+from tilefoundry import normalize_to_module
 from tilefoundry.codegen.emit import emit_module
 from tilefoundry.driver.native import compile_ptx
 from tilefoundry.driver.options import CompilerOptions
@@ -19,7 +20,9 @@ TARGET = CudaTarget("nvidia.h200_sxm")
 
 
 def ptx(tmp_path: Path, module: Any) -> str:
-    [text] = compile_ptx(emit_module(lower(module, TARGET), TARGET), CompilerOptions(), tmp_path).values()
+    [text] = compile_ptx(
+        emit_module(lower(normalize_to_module(module), TARGET), TARGET), CompilerOptions(), tmp_path
+    ).values()
     return text
 
 
@@ -45,6 +48,7 @@ def test_whole_rows_move_16_bytes_at_once(tmp_path: Path) -> None:
         shape_placements.Tiles,
         shape_placements.Fresh,
         shape_placements.Products,
+        kernel_programs.normed,
         partial_programs.terms,
         partial_programs.batched,
         partial_programs.staged,
@@ -56,3 +60,7 @@ def test_whole_rows_move_16_bytes_at_once(tmp_path: Path) -> None:
 )
 def test_compiles(tmp_path: Path, module: Any) -> None:
     assert ".entry" in ptx(tmp_path, module)
+
+
+def test_a_named_instruction_is_issued(tmp_path: Path) -> None:
+    assert ptx(tmp_path, kernel_programs.by_instruction).count("mma.sync.aligned.m16n8k16") == 2  # in both variants

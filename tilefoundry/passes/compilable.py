@@ -176,12 +176,10 @@ def _effect(op: tir.EffectOp, args: tuple[Expr, ...], span: SourceSpan | None) -
                 _refuse(f"{_op(op)} between two whole tensors", "view one of them with a sharded layout", span)
             if _type(args[1]).shape and not _type(args[0]).shape:
                 _refuse(f"{_op(op)} of a scalar into a tensor", "use T.fill, or T.binary with the scalar", span)
-        case tir.Sync():
+        case tir.Sync() | tir.LocalMatmul():
             pass
         case tir.Mma():
-            if op.atom is not None:
-                _refuse(f"the instruction {op.atom.name}", "multiply shared tiles: T.mma(acc, lhs, rhs)", span)
-            if any(_type(arg).storage is not StorageKind.SMEM for arg in args[1:]):
+            if op.atom is None and any(_type(arg).storage is not StorageKind.SMEM for arg in args[1:]):
                 _refuse("T.mma of operands outside of shared memory", "copy them into smem tiles first", span)
         case tir.Reduce():
             _reduce(op, args, span)

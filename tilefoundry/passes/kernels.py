@@ -20,6 +20,14 @@ from tilefoundry.passes.inline import inline_calls
 from tilefoundry.passes.workspace import is_workspace, workspace_of
 from tilefoundry.target import Target
 
+# What a launch may say beside its grid and block, and what to do without.
+_BESIDES = {
+    "cluster": "leave it out: no op of a kernel reaches into the memory of another CTA",
+    "dynamic_smem": "leave it out: a kernel has the shared memory that its tiles take, T.alloc_tensor(...) in smem",
+    "stream": "leave it out: kernels are launched on the caller's current stream, with torch.cuda.stream(s): ...",
+    "attrs": "leave them out: what a kernel needs (its CTAs all resident, for barriers of the grid) is set by itself",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class KernelLaunch:
@@ -87,12 +95,9 @@ def launches_of(module: Module, fn: tir.PrimFunction) -> list[KernelLaunch]:
                 remedy="launch kernels one after the other, on extents written in the launch",
             )
         op = item.callable
-        if op != tir.Launch():
-            raise CompileError(
-                "clusters, streams, further shared memory and launch attributes cannot be compiled yet",
-                span=span,
-                remedy="launch(kernel, *args, grid=..., block=...)",
-            )
+        for name, remedy in _BESIDES.items():
+            if getattr(op, name) != getattr(tir.Launch(), name):
+                raise CompileError(f"'{name}' of a launch cannot be compiled yet", span=span, remedy=remedy)
         symbol, args, grid, block = item.args
         assert isinstance(symbol, tir.SymbolRef)
         assert isinstance(args, Tuple) and isinstance(grid, Tuple) and isinstance(block, Tuple)  # verified

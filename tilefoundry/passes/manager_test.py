@@ -95,7 +95,13 @@ def test_our_own_pipeline_is_one_of_these() -> None:
     manager = default_passes()
     assert names(manager) == OURS and len(manager) == 6
     assert manager.facts == {TIR, CALL_FREE, PIPELINED, SYNCHRONISED, PLANNED}
-    assert names(default_passes("tir")) == ["select-kernels", "check-compilable", "plan-memory", "assign-target"]
+    assert names(default_passes("tir")) == [
+        "select-kernels",
+        "expand-kernels",
+        "check-compilable",
+        "plan-memory",
+        "assign-target",
+    ]
     ran = manager.run(attention(), CUDA)
     assert canonical_module_text(ran) == canonical_module_text(lower(attention(), CUDA))
 

@@ -8,6 +8,7 @@ from tilefoundry.ir.core.unfinished import check_finished
 from tilefoundry.passes.assign_target import AssignTarget
 from tilefoundry.passes.base import HIR, PIPELINED, SYNCHRONISED, TILES, TIR, form_of
 from tilefoundry.passes.compilable import CheckCompilable
+from tilefoundry.passes.expand_kernels import ExpandKernels
 from tilefoundry.passes.inline_functions import InlineFunctions
 from tilefoundry.passes.kernels import SelectKernels
 from tilefoundry.passes.lower_to_tir import LowerToTir
@@ -33,7 +34,8 @@ def default_passes(form: str = HIR, *, stages: int | None = None) -> PassManager
         passes = PassManager().add(InlineFunctions()).add(LowerToTir())
         passes.add(PipelineLoads(stages)).add(InsertBarriers())
     elif form == TIR:
-        passes = PassManager((TIR, TILES, PIPELINED, SYNCHRONISED)).add(SelectKernels()).add(CheckCompilable())
+        passes = PassManager((TIR, TILES, PIPELINED, SYNCHRONISED)).add(SelectKernels())
+        passes.add(ExpandKernels()).add(CheckCompilable())
     else:
         raise WrongValueError(f"default_passes: form is {form!r}, expected '{HIR}' or '{TIR}'")
     return passes.add(PlanMemory()).add(AssignTarget())
