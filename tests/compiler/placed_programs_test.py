@@ -56,6 +56,10 @@ def test_two_outputs_of_one_loop() -> None:
         assert torch.equal(y, 2 * x * w) and torch.equal(z, (2 * x * w).sum(1, keepdim=True))
 
 
+def test_loops_fill_results_and_carry_registers() -> None:
+    compare(programs.SumsSoFar, torch.randint(-9, 9, (4, 8, 64)).float(), bounds=[Equal()])
+
+
 @needs_cpu
 def test_division_by_zero_is_reported_with_its_place() -> None:
     kernel = compiled(programs.Quotients)

@@ -272,3 +272,24 @@ class Quotients:
         with Mesh(("thread",), (32,), ("t",)) as t:
             a, b = tf.reshard(x, (32 @ t.t, 2), "rmem"), tf.reshard(y, (32 @ t.t, 2), "rmem")
             return tf.reshard(a // b, (32 @ t.t, 2), "gmem")
+
+
+SUMS = (Tensor[(4, 8, 64), "f32"], Tensor[(4, 8, 64), "f32"], Tensor[(1, 64), "f32"])
+
+
+@module(entry="sums_so_far", target=TARGET, topologies=(Topology("thread", 32),))
+class SumsSoFar:
+    """Loops that fill two results and carry a sum in registers, which is a third one."""
+
+    @func
+    def sums_so_far(x: Tensor[(4, 8, 64), "f32"]) -> SUMS:
+        with Mesh(("thread",), (32,), ("t",)) as m:
+            sums, squares = tf.zeros(Tensor[(4, 8, 64), "f32"]), tf.zeros(Tensor[(4, 8, 64), "f32"])
+            total = tf.reshard(tf.zeros(Tensor[(1, 64), "f32"]), (1, 64 @ m.t), "rmem")
+            for j in range(4):
+                for i in range(8):
+                    row = tf.reshard(x[j, i : i + 1], (1, 64 @ m.t), "rmem")
+                    total = total + row
+                    sums = tf.insert_slice(sums, total, (j, i, 0))
+                    squares = tf.insert_slice(squares, row * row, (j, i, 0))
+            return sums, squares, tf.reshard(total * 2.0, (1, 64 @ m.t), "gmem")

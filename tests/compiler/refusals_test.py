@@ -322,6 +322,21 @@ def packed_parameter() -> Module:
     return P
 
 
+def filled_and_read() -> Module:
+    @module(entry="f", target=TARGET, topologies=LEVELS)
+    class P:
+        @func
+        def f(x: Tensor[(8, 64), "f32"]) -> tuple[Tensor[(8, 64), "f32"], Tensor[(8, 64), "f32"]]:
+            with Mesh(("thread",), (32,), ("t",)) as t:
+                y = tf.zeros(Tensor[(8, 64), "f32"])
+                for i in range(8):  # <- here
+                    y = tf.insert_slice(y, tf.reshard(x[i : i + 1], (1, 64 @ t.t), "rmem"), (i, 0))
+                again = tf.reshard(y, (8, 64 @ t.t), "rmem")
+                return y, tf.reshard(again * 2.0, (8, 64 @ t.t), "gmem")
+
+    return P
+
+
 TABLE: list[tuple[Build, str, str]] = [
     (half_bytes, "elements of f4e2m1 take half a byte", "as fp8e4m3"),
     (product_of_a_split_axis, "the reduced axis is spread over 4 CTAs", "spread it over threads"),
@@ -335,6 +350,11 @@ TABLE: list[tuple[Build, str, str]] = [
     (registers_without_mesh, "held by the instances of a mesh", "spread an axis over a mesh"),
     (symbolic_tile, "a tile has static extents", "for i in tile(extent, step)"),
     (uncovered_rows, "cannot prove that the loop writes every element of 'y' on axis 0", "from 0 to its extent"),
+    (
+        filled_and_read,
+        "'y', which a loop fills in global memory, is read in the same kernel",
+        "carry what is read again",
+    ),
     (two_loops, "a second loop goes on filling what a loop before it has filled", "in one loop"),
     (half_a_row, "cannot prove that the loop writes every element of 'y' on axis 1", "from 0 to its extent"),
     (factors_that_differ, "directly", "go through shared memory"),

@@ -62,6 +62,7 @@ class Lowering:
         self.items: list[Item] = []
         self._memo: list[dict[int, tuple[Expr, Value]]] = [{}]
         self._loops_run: list[dict[int, tuple[Carry, ...]]] = [{}]
+        self._destinations: dict[int, dict[int, Var]] = {}  # by the identity of a loop
         self._blocks: list[list[Item]] = [self.items]
         self._placed: list[dict[Hashable, Value]] = [{}]
         self.names = Names()
@@ -108,10 +109,9 @@ class Lowering:
             case GridRegionExpr() if is_empty(expr):
                 return EMPTY
             case GridRegionExpr():
-                carried = self.carried(expr)
-                if len(carried) != 1:
+                if len(expr.carried_args) != 1:
                     self.refuse(expr, "a loop with several carried values is used as one value")
-                return carried[0]
+                return self.value_of_loop(expr, expr, 0)
             case Call(target=target):
                 if (value := without_elements(self, expr)) is not None:
                     return value
@@ -133,8 +133,23 @@ class Lowering:
         for scope in reversed(self._loops_run):
             if (found := scope.get(id(region))) is not None:
                 return found
-        self._loops_run[-1][id(region)] = carried = lower_loop(self, region)
+        self._loops_run[-1][id(region)] = carried = lower_loop(self, region, self._destinations.get(id(region)))
         return carried
+
+    def value_of_loop(self, at: Expr, region: GridRegionExpr, index: int) -> Carry:
+        """One of the values that the loop carries, after it has run, for what reads it."""
+        value = self.carried(region)[index]
+        if isinstance(value, Var) and tensor_type(value).storage is StorageKind.GMEM:
+            self.refuse(
+                at,
+                f"'{region.carried_args[index].name}', which a loop fills in global memory, is read in the same kernel",
+                remedy="read it in a kernel of its own, or carry what is read again in registers",
+            )
+        return value
+
+    def destine(self, region: GridRegionExpr, index: int, output: Var) -> None:
+        """Says which global tensor a value that the loop carries is."""
+        self._destinations.setdefault(id(region), {})[index] = output
 
     def scalar(self, operand: Expr | int) -> Scalar:
         """A rank-0 operand with the loop variables of HIR replaced by those of TIR."""

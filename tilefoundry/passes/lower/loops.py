@@ -17,7 +17,7 @@ from tilefoundry.ir.tir import Copy, For, Index, ProgramDim, ProgramId, fold
 from tilefoundry.ir.types import StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, is_scalar, tensor_type
 from tilefoundry.passes.lower.empty import EMPTY, is_empty
-from tilefoundry.passes.lower.outputs import Destinations, store_carry
+from tilefoundry.passes.lower.outputs import Destinations, destine_carry, store_carry
 from tilefoundry.passes.lower.shard.mesh_coordinate import coordinates_in
 from tilefoundry.passes.lower.values import Carry, Uniform
 
@@ -78,15 +78,22 @@ def _open_carry(ctx: Lowering, region: GridRegionExpr, k: int, destinations: Des
 def _lower_body(ctx: Lowering, region: GridRegionExpr, carries: tuple[Carry, ...]) -> None:
     for arg, carry in zip(region.carried_args, carries, strict=True):
         ctx.remember(arg, carry)
+    values = [
+        (arg, carry, value)
+        for arg, carry, value in zip(region.carried_args, carries, region.yield_values, strict=True)
+        if not isinstance(carry, Uniform)
+    ]
+    filled = [(value, arg, carry) for arg, carry, value in values if _is_filled(arg)]
+    # a loop inside may carry several of these, and registers besides
+    for value, arg, carry in filled:
+        destine_carry(ctx, value, arg, carry)
+    for value, arg, carry in filled:
+        store_carry(ctx, value, arg, carry)
     updates: list[tuple[Var, Var]] = []
-    for arg, carry, value in zip(region.carried_args, carries, region.yield_values, strict=True):
-        if isinstance(carry, Uniform):
-            continue
+    for arg, carry, value in values:
         if not tensor_type(arg).shape:
             updates.append((ctx.named(arg.name, ctx.scalar(value)), carry))
-        elif tensor_type(arg).storage is StorageKind.GMEM:
-            store_carry(ctx, value, arg, carry)
-        else:
+        elif not _is_filled(arg):
             updates.append((ctx.fragment(value), carry))
     # all new values are known before the first carry changes; one that is a carry, or a view of one, is saved first
     for i, (value, carry) in enumerate(updates):
@@ -97,6 +104,11 @@ def _lower_body(ctx: Lowering, region: GridRegionExpr, carries: tuple[Carry, ...
     for value, carry in updates:
         if value is not carry:
             ctx.emit(Copy(), value, carry)
+
+
+def _is_filled(arg: Var) -> bool:
+    """Whether a loop writes what it carries to global memory."""
+    return bool(tensor_type(arg).shape) and tensor_type(arg).storage is StorageKind.GMEM
 
 
 def _lower_invariants(ctx: Lowering, *regions: GridRegionExpr) -> None:

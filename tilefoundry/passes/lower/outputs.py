@@ -41,41 +41,50 @@ Regions = dict[int, tuple[GridRegionExpr, Destinations]]
 
 
 def store_results(ctx: Lowering, results: tuple[Expr, ...], outputs: tuple[Var, ...]) -> None:
-    """Emits what writes each result into its output."""
-    regions: Regions = {}
-    for result, output in zip(results, outputs, strict=True):
-        _store(ctx, result, output, regions)
-    from tilefoundry.passes.lower.loops import lower_loop
+    """Emits what writes each result into its output.
 
+    Where loops write is said first: what a loop carries beside its results may be part of another one.
+    """
+    regions: Regions = {}
+    rest = [pair for r, o in zip(results, outputs, strict=True) for pair in _destine(ctx, r, o, regions)]
     for region, destinations in regions.values():
         for k in destinations:
             _check_filled(ctx, region, k)
-        lower_loop(ctx, region, destinations)
+    for result, output in rest:
+        _store(ctx, result, output)
+    for region, _ in regions.values():
+        ctx.carried(region)
 
 
-def _store(ctx: Lowering, result: Expr, output: Var, regions: Regions) -> None:
+def _destine(ctx: Lowering, result: Expr, output: Var, regions: Regions) -> list[tuple[Expr, Var]]:
+    """Says where the loops among a result write; gives the other parts of it, each with its place."""
     if is_empty(result):
-        return
+        return []
     result = without_empty_updates(result)
+    if isinstance(result, Call) and isinstance(result.target, (Concat, Stack)) and _is_loop(result):
+        parts = [(part, window) for part, window in _parts_of(result, output) if not is_empty(part)]
+        return [pair for part, window in parts for pair in _destine(ctx, part, exact(ctx, window), regions)]
+    if not _is_loop(result):
+        return [(result, output)]
+    region, index = _loop_of(result)
+    if index in regions.setdefault(id(region), (region, {}))[1]:
+        ctx.refuse(
+            result,
+            "one value that a loop fills is returned twice",
+            remedy="fill a tf.zeros(...) of its own for each result",
+        )
+    regions[id(region)][1][index] = output
+    ctx.destine(region, index, output)
+    return []
+
+
+def _store(ctx: Lowering, result: Expr, output: Var) -> None:
     shape = tensor_type(output).shape
     match result:
-        case GridRegionExpr() | Call(target=TupleGetItem(), args=(GridRegionExpr(),)):
-            region, index = _loop_of(result)
-            if index in regions.setdefault(id(region), (region, {}))[1]:
-                ctx.refuse(
-                    result,
-                    "one value that a loop fills is returned twice",
-                    remedy="fill a tf.zeros(...) of its own for each result",
-                )
-            regions[id(region)][1][index] = output
         case _ if not tensor_type(result).shape:
             ctx.emit(StoreScalar(), _scalar(ctx, result), output)
-        case Call(target=Concat() | Stack()) if any(map(_is_loop, result.args)):
-            for part, window in _parts_of(result, output):
-                if not is_empty(part):
-                    _store(ctx, part, exact(ctx, window), regions)
         case Call(target=Reshard(), args=(Expr() as source,)) if _stays_in_memory(source):
-            _store(ctx, source, output, regions)
+            _store(ctx, source, output)
         case Call(target=Reshard(), args=(Expr() as source,)) if tensor_type(result).storage is StorageKind.GMEM:
             _store_whole(ctx, result, source, output)
         case Call(target=Op() as op) if (write := writer_for(type(op))) is not None:
@@ -128,8 +137,6 @@ def _parts_of(joined: Call, output: Var) -> list[tuple[Expr, Window]]:
 
 def store_carry(ctx: Lowering, value: Expr, carried: Var, output: Var) -> None:
     """Emits what turns the carried global tensor ``carried`` into ``value``, written to ``output``."""
-    from tilefoundry.passes.lower.loops import lower_loop
-
     value = without_empty_updates(value)
     write = _written(value)
     if value is carried:
@@ -144,13 +151,26 @@ def store_carry(ctx: Lowering, value: Expr, carried: Var, output: Var) -> None:
         return
     if isinstance(write, _Loop):
         store_carry(ctx, write.region.init_args[write.carry], carried, output)
-        lower_loop(ctx, write.region, {write.carry: output})
+        ctx.carried(write.region)
         return
     ctx.refuse(
         value,
         "a global tensor that a loop carries can only be updated by tf.insert_slice",
         remedy=f"write {carried.name} = tf.insert_slice({carried.name}, tile, offsets)",
     )
+
+
+def destine_carry(ctx: Lowering, value: Expr, carried: Var, output: Var) -> None:
+    """Says where the loops write that turn ``carried`` into ``value``, before any of them is emitted."""
+    value = without_empty_updates(value)
+    write = _written(value)
+    if value is carried or write is None:
+        return
+    if isinstance(write, _Insert):
+        destine_carry(ctx, write.dst, carried, output)
+        return
+    ctx.destine(write.region, write.carry, output)
+    destine_carry(ctx, write.region.init_args[write.carry], carried, output)
 
 
 def _held(ctx: Lowering, update: Expr) -> Var:

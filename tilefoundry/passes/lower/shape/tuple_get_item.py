@@ -16,7 +16,7 @@ def lower_tuple_get_item(ctx: Lowering, call: Call) -> Value:
     (source,) = call.args
     match source:
         case GridRegionExpr():
-            return ctx.carried(source)[call.target.index]
+            return ctx.value_of_loop(call, source, call.target.index)
         case Call(target=SplitParts()):
             return lower_part(ctx, source, call.target.index)
         case Tuple(elements=elements):
