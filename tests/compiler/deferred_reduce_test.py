@@ -8,29 +8,37 @@ import pytest
 import torch
 
 from tests.compiler.running import compare
-from tests.compiler.tiled import ALONE, THREADS, L, Tiled, W, m, of, program
-from tilefoundry.ir.core.expr import Call, Expr
+from tests.compiler.tiled import ALONE, GRID, THREADS, L, Tiled, W, m, of, program
+from tilefoundry.ir.core.expr import Call, Expr, Tuple, Var
+from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
-from tilefoundry.ir.dims import DimVar
+from tilefoundry.ir.dims import INDEX_TYPE, DimVar
 from tilefoundry.ir.hir import (
     ArgMax,
     ArgMin,
     Binary,
     BinaryKind,
     Cast,
+    GridRegionExpr,
+    InsertSlice,
     LayerNorm,
     Reduce,
     ReduceKind,
     Reshard,
     RMSNorm,
+    Slice,
     Softmax,
     Unary,
     UnaryKind,
+    Zeros,
 )
-from tilefoundry.ir.shard import Layout, Mesh
+from tilefoundry.ir.shard import Layout, Mesh, MeshAxis
+from tilefoundry.ir.tir import Evaluate, For, PrimFunction, TileLoad, items_within, unfold
 from tilefoundry.ir.types import StorageKind
+from tilefoundry.passes import lower
 from tilefoundry.passes.lower.fragments import row_modes, spread_over
 from tilefoundry.runtime import AllClose, Equal
+from tilefoundry.target import CudaTarget
 
 M, N = DimVar("M", 1, 1 << 20), DimVar("N", 0, 1 << 20)
 ROWS = m(W)
@@ -151,6 +159,40 @@ def number_beside_a_fragment() -> Module:
 def test_number_beside_a_fragment() -> None:
     torch.manual_seed(0)
     compare(number_beside_a_fragment(), torch.randn(3, 128), bounds=[Equal()])
+
+
+def test_a_row_that_a_tile_holds_is_read_once() -> None:
+    def build(x: Expr) -> list[Tiled]:
+        return [Tiled(Call(Softmax(-1), (x,)), (ROWS, m(4, L, 8)))]
+
+    (kernel,) = lower(program([of((M, 1000), "bf16")], build)).functions
+    assert isinstance(kernel, PrimFunction)
+    items = items_within(unfold(kernel.body))
+    assert len([i for i in items if isinstance(i, Evaluate) and isinstance(i.callable, TileLoad)]) == 1
+
+
+def test_what_a_loop_has_no_part_in_comes_before_it() -> None:
+    """The greatest of a row and the sum are found once for all tiles of it."""
+    i, j = (Var(name, INDEX_TYPE) for name in "ij")
+    out = of((M, N), "f32")
+    outer, inner = Var("outer", out), Var("inner", out)
+    x = Var("x", out)
+    at = Tuple((i, j))
+    window = Call(Slice((4, 64), (1, 1), (), ("zero", "zero")), (Call(Softmax(-1), (x,)), at))
+    tile = Call(Reshard(spread_over(THREADS, ROWS, m(L, 2)), StorageKind.RMEM), (window,))
+    filled = Call(InsertSlice((4, 64), ("clip", "clip")), (inner, tile, at))
+    columns = GridRegionExpr(j, (inner,), (outer,), None, (filled,), N, 64)
+    rows_ = GridRegionExpr(i, (outer,), (Call(Zeros(out), ()),), None, (columns,), M, 4, spread=MeshAxis(GRID, 0))
+    topologies = (*GRID.topologies, *THREADS.topologies)
+    target = CudaTarget("nvidia.h200_sxm")
+    module = Module("P", (Function("f", (x,), rows_, out),), "f", target=target, topologies=topologies)
+    (kernel,) = lower(module).functions
+    assert isinstance(kernel, PrimFunction)
+    loops = [item for item in items_within(unfold(kernel.body)) if isinstance(item, For)]
+    nested = [sum(isinstance(item, For) for item in items_within(unfold(loop.body))) for loop in loops]
+    assert nested == [3, 0, 0, 0]  # of rows: the greatest, the sum, and the tiles
+    torch.manual_seed(0)
+    compare(module, torch.randn(9, 300), bounds=[AllClose(1e-5, 1e-5)])
 
 
 def searches(dtype: str, columns: object) -> Module:

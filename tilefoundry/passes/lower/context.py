@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator
 
     from tilefoundry.ir.core.module import Module
+    from tilefoundry.ir.shard import Mesh
+    from tilefoundry.passes.lower.fragments import Modes
 
 
 class Lowering:
@@ -69,6 +71,7 @@ class Lowering:
         self.reach = Reach()
         self._seen_in: dict[Var, Var] = {}
         self._expanded: dict[int, tuple[Expr, Expr]] = {}
+        self.rows: dict[Mesh, dict[int, Modes]] = {}  # how tiles are spread that hold axes whole, by mesh and extent
         self.loops: dict[int, GridRegionExpr] = {}  # by the identity of the induction variable
 
     # ---- values -------------------------------------------------------------------------------------------------

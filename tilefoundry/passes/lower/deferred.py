@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
 from tilefoundry.ir import tir
@@ -38,6 +38,7 @@ class Tile:
         starts, sizes: for each axis of the result.
         steps: for each axis a number that divides its start, whatever loops run; 0 where the start is 0.
         modes: for each axis how it is spread over the mesh.
+        rows: by extent, how tiles of the mesh are spread along axes that they hold whole; reductions read them so.
     """
 
     part: int
@@ -46,6 +47,7 @@ class Tile:
     steps: tuple[int, ...]
     modes: tuple[Modes, ...]
     mesh: Mesh
+    rows: dict[int, Modes] = field(default_factory=dict, compare=False)
 
     def placed(self, p: Primitives, x: Expr, *axes: Modes) -> Call:
         """``x`` in registers, its axes spread so; of rank 0, the number that each unit has."""
@@ -253,7 +255,13 @@ def _compute(ctx: Lowering, at: Call, value: Deferred, to: TensorType) -> Var | 
     for axis, own in zip(value.kept, axes, strict=True):
         modes[axis] = own
     sizes = tuple(size for size in value.sizes if isinstance(size, int))
-    tile = Tile(value.part, value.starts, sizes, value.steps, tuple(modes), to.layout.mesh)
+    rows = ctx.rows.setdefault(to.layout.mesh, {})
+    for start, extent, size, own in zip(
+        value.starts, deferred(value.call, value.part).sizes, sizes, modes, strict=True
+    ):
+        if isinstance(extent, int) and start == 0 and 1 < extent <= size:
+            rows[extent] = own
+    tile = Tile(value.part, value.starts, sizes, value.steps, tuple(modes), to.layout.mesh, rows)
     p = Primitives(value.call)
     computed = _RULES[type(op)](p, value.call, tile)
     if not to.shape and tensor_type(computed).shape:

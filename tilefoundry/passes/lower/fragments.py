@@ -83,6 +83,11 @@ def whole(extent: int) -> Modes:
     return (Mode(extent),) if extent != 1 else ()
 
 
+def spread_of(*axes: Modes) -> set[int]:
+    """The mesh axes that split some axes."""
+    return {mode.split for modes in axes for mode in modes if mode.split is not None}
+
+
 def held_by_each(*axes: Modes) -> int:
     """How many elements of a tile each unit holds."""
     return math.prod(mode.extent for modes in axes for mode in modes if mode.split is None)
@@ -122,7 +127,7 @@ def _free_units(mesh: Mesh, others: Sequence[Modes], extent: int | None) -> Mode
     """The mesh axes that split none of the others, the innermost ones that suffice for an extent."""
     if extent is not None and extent <= _SHORT:
         return ()
-    taken = {mode.split for modes in others for mode in modes}
+    taken = spread_of(*others)
     splits: Modes = ()
     for axis in reversed(range(mesh.rank)):
         count, level = mesh.shape[axis], mesh.topologies[axis_levels(mesh)[axis]].name

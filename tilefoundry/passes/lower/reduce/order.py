@@ -24,7 +24,7 @@ from tilefoundry.passes.lower.staging import staged as staged_fragment
 from tilefoundry.passes.lower.values import Parts
 from tilefoundry.passes.modes import held
 
-_TILE = 8192  # elements that a CTA orders at once, however few threads it has
+_TILE = 16384  # elements that a CTA orders at once, however few threads it has
 
 
 def in_order(ctx: Lowering, call: Call, axis: int, *, largest: bool) -> Parts:

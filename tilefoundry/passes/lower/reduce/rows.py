@@ -17,7 +17,7 @@ from tilefoundry.passes.lower.context import tensor_type
 from tilefoundry.passes.lower.deferred import Tile
 from tilefoundry.passes.lower.empty import identity
 from tilefoundry.passes.lower.expansion import Primitives, compute_dtype, operand
-from tilefoundry.passes.lower.fragments import HELD, Modes, extent_of, held_by_each, row_modes, step_modes
+from tilefoundry.passes.lower.fragments import HELD, Modes, extent_of, held_by_each, row_modes, spread_of, step_modes
 from tilefoundry.passes.lower.values import Scalar
 
 _COMBINE = {
@@ -88,9 +88,8 @@ def _axes(tile: Tile, shape: tuple[ShapeDim, ...], reduced: tuple[int, ...], kee
     looped = False
     for axis in reversed(reduced):
         extent, others = shape[axis], [a.modes for a in found.values()]
-        modes = row_modes(tile.mesh, others, extent) if isinstance(extent, int) else None
-        if modes is not None and not looped and held_by_each(*others, modes) <= HELD:
-            found[axis] = _Axis(0, modes, extent, True)
+        if isinstance(extent, int) and not looped and (whole := _whole(tile, others, extent)) is not None:
+            found[axis] = _Axis(0, whole, extent, True)
             continue
         modes = () if looped else step_modes(tile.mesh, others, extent)
         variable = Var("k", INDEX_TYPE)
@@ -110,6 +109,15 @@ def sum_before(p: Primitives, tile: Tile, x: Expr, axis: int, end: Scalar) -> Ex
         for k, start in enumerate(tile.starts)
     ]
     return p.reduce(kind, _Reading(p, tile, x, axes, kind, computed, False).total(), (axis,))
+
+
+def _whole(tile: Tile, others: list[Modes], extent: int) -> Modes | None:
+    """How all of an axis is read at once, as it is held anyway if it is; None where it is too long."""
+    held = tile.rows.get(extent)
+    if held is not None and not spread_of(held) & spread_of(*others):
+        return held
+    modes = row_modes(tile.mesh, others, extent)
+    return modes if held_by_each(*others, modes) <= HELD else None
 
 
 @dataclass(frozen=True, slots=True)
