@@ -9,7 +9,7 @@ from tests.compiler.running import compare
 from tests.compiler.tiled import THREADS, L, Tiled, W, m, of, program
 from tilefoundry.ir.core.expr import Call, Expr, Tuple
 from tilefoundry.ir.core.module import Module
-from tilefoundry.ir.dims import DimVar
+from tilefoundry.ir.dims import DimVar, dim_sub
 from tilefoundry.ir.hir import (
     Arange,
     Binary,
@@ -23,6 +23,7 @@ from tilefoundry.ir.hir import (
     Gather,
     Gelu,
     IndexSelect,
+    InsertSlice,
     Pad,
     Reduce,
     ReduceKind,
@@ -130,6 +131,24 @@ def test_moves() -> None:
     x, y = torch.randn(13, 70), torch.randn(13, 70)
     index, each = torch.randint(0, 13, (21,)), torch.randint(0, 70, (13, 30), dtype=torch.int32)
     compare(moves(), x, y, index, each, bounds=[Equal()])
+
+
+def updates() -> Module:
+    """Copies of a global tensor with a window overwritten: at numbers, at places that the launch knows, over an end."""
+
+    def build(x: Expr, u: Expr, row: Expr, at: Expr) -> list[Tiled]:
+        inside = call(InsertSlice((3, 8)), x, u, Tuple((2, 5)))
+        clipped = call(InsertSlice((3, 8), ("clip", "clip")), x, u, Tuple((dim_sub(M, 1), 66)))
+        one = call(InsertSlice((1, 70)), x, row, Tuple((at, 0)))
+        return [Tiled(inside, None), Tiled(clipped, None), Tiled(one, None)]
+
+    return program([of((M, 70), "f32"), of((3, 8), "f32"), of((70,), "f32"), of((), "i32")], build)
+
+
+def test_updates() -> None:
+    torch.manual_seed(0)
+    x, u, row = torch.randn(13, 70), torch.randn(3, 8), torch.randn(70)
+    compare(updates(), x, u, row, torch.tensor(7, dtype=torch.int32), bounds=[Equal()])
 
 
 def sums_of_a_window() -> Module:

@@ -9,7 +9,7 @@ from tilefoundry.diagnostics import CompileError
 from tilefoundry.ir import tir
 from tilefoundry.ir.core.expr import Call, Expr, Var
 from tilefoundry.ir.core.module import Module
-from tilefoundry.ir.dims import Dim, ceildiv, dim_max, dim_product, dim_vars
+from tilefoundry.ir.dims import Dim, DimMin, DimVar, ceildiv, dim_atoms, dim_max, dim_product, dim_vars
 from tilefoundry.ir.tir.ops.index import WindowOp
 from tilefoundry.ir.types import TensorType
 
@@ -77,7 +77,20 @@ def _work(kernel: tir.PrimFunction, block: int) -> tuple[list[Dim], bool]:
                 callable=tir.WholeCopy(True) | tir.WholeFill(True) | tir.WholeIota(everywhere=True),
                 args=(_, Var(type=TensorType(shape=shape))),
             ):
-                loops.append(ceildiv(dim_product(shape), block))
+                bounds = [bound for extent in shape if (bound := _at_most(extent)) is not None]
+                if len(bounds) == len(shape):
+                    loops.append(ceildiv(dim_product(bounds), block))
+                else:
+                    stores = True
             case tir.For() | tir.Evaluate(callable=tir.TileStore() | tir.StoreScalar()):
                 stores = True
     return loops, stores
+
+
+def _at_most(extent: Dim) -> Dim | None:
+    """The extent, or a bound of it that the launch knows where the extent is known in the kernel only; or None."""
+    if all(isinstance(atom, DimVar) for atom in dim_atoms(extent)):
+        return extent
+    if isinstance(extent, Call) and isinstance(extent.target, DimMin):
+        return next((bound for arg in extent.args if (bound := _at_most(arg)) is not None), None)
+    return None
