@@ -34,14 +34,15 @@ def elementwise_in_shared() -> Module:
     return P
 
 
-def product_of_registers() -> Module:
+def product_of_batches() -> Module:
     @module(entry="f", target=TARGET, topologies=LEVELS)
     class P:
         @func
-        def f(x: Tensor[(32, 32), "f32"]) -> Tensor[(32, 32), "f32"]:
+        def f(x: Tensor[(2, 32, 32), "f32"]) -> Tensor[(2, 32, 32), "f32"]:
             with Mesh(("thread",), (32,), ("t",)) as t:
-                p = tf.matmul(x, x)  # <- here
-                return tf.reshard(tf.reshard(p, (32 @ t.t, 32), "rmem"), (32 @ t.t, 32), "gmem")
+                s = tf.reshard(x, (2, 32, 32), "smem")
+                p = tf.matmul(s, s)  # <- here
+                return tf.reshard(tf.reshard(p, (2, 32 @ t.t, 32), "rmem"), (2, 32 @ t.t, 32), "gmem")
 
     return P
 
@@ -346,7 +347,7 @@ TABLE: list[tuple[Build, str, str]] = [
     (attention_of_registers, "tf.attention of tiles in rmem", "leave q, k and v in global memory"),
     (composition_in_shared, "expected a value in registers, got a value in smem", "tf.reshard(x, <layout"),
     (elementwise_in_shared, "expected a value in registers, got a value in smem", "tf.reshard(x, <layout"),
-    (product_of_registers, "expected a tile in shared memory", "'smem'"),
+    (product_of_batches, "takes two tiles of rank 2", "for b in range"),
     (registers_without_mesh, "held by the instances of a mesh", "spread an axis over a mesh"),
     (symbolic_tile, "a tile has static extents", "for i in tile(extent, step)"),
     (uncovered_rows, "cannot prove that the loop writes every element of 'y' on axis 0", "from 0 to its extent"),

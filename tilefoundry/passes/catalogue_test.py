@@ -12,7 +12,6 @@ from tilefoundry.ir.hir import (
     IndexCopy,
     InsertSlice,
     Local,
-    MatMul,
     MeshCoordinate,
     MmaSm80,
     Rank,
@@ -33,7 +32,6 @@ from tilefoundry.passes.lower.registry import rule_for
 DESCRIBED: dict[type[Op], str] = {
     Arange: "a ramp",
     FullLike: "one number everywhere",
-    MatMul: "a product, accumulated where it is placed",
     Rank: "a number that is known when the program is written",
     ShapeOf: "the extents, joined",
     Slice: "a window",

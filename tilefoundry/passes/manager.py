@@ -9,8 +9,10 @@ from tilefoundry.diagnostics import SourceSpan, VerifyError, WrongTypeError, Wro
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.core.unfinished import check_finished
-from tilefoundry.ir.shard import Mesh
-from tilefoundry.ir.tir import PrimFunction
+from tilefoundry.ir.dims import dim_equal
+from tilefoundry.ir.shard import Layout, Mesh, ShardLayout
+from tilefoundry.ir.tir import Binding, PrimFunction, items_within, unfold
+from tilefoundry.ir.types import TensorType
 from tilefoundry.ir.verify import meshes_named, verify_module, verify_prim_function
 from tilefoundry.passes.base import HIR, TIR, Pass, form_of, placement_of
 from tilefoundry.passes.observer import observer
@@ -209,7 +211,19 @@ def _verify(module: Module, meshes: Sequence[Mesh]) -> None:
             raise VerifyError(
                 f"'{fn.name}' is a function of HIR in a Module of kernels", remedy="lower it, or leave it out"
             )
-        verify_prim_function(fn, module, meshes)
+        verify_prim_function(fn, module, [*meshes, *_of_same_units(fn, meshes)])
+
+
+def _of_same_units(fn: PrimFunction, meshes: Sequence[Mesh]) -> Iterator[Mesh]:
+    """Meshes of a kernel that give other coordinates to all units of a level that one of `meshes` is of as well."""
+    levels = {mesh.topologies for mesh in meshes if len(mesh.topologies) == 1}
+    for item in items_within(unfold(fn.body)):
+        type_ = item.var.type if isinstance(item, Binding) else None
+        layout = type_.layout if isinstance(type_, TensorType) else None
+        if isinstance(layout, ShardLayout) and layout.mesh.topologies in levels:
+            (level,) = layout.mesh.topologies
+            if isinstance(layout.mesh.layout, Layout) and dim_equal(layout.mesh.size, level.size):
+                yield layout.mesh
 
 
 def _meshes(module: Module, before: Sequence[Mesh]) -> Sequence[Mesh]:

@@ -1,4 +1,4 @@
-"""MatMul of two shared tiles, or of a fragment and a tile: accumulated in registers, where a reshard puts it.
+"""MatMul: a tile of the product of global tensors is computed where it is placed; one of shared tiles at once.
 
 Of two fragments each instance multiplies what it holds (``local.py``).
 """
@@ -9,7 +9,11 @@ from tilefoundry.ir.core.expr import Call, Expr, Var
 from tilefoundry.ir.hir import MatMul
 from tilefoundry.ir.types import StorageKind
 from tilefoundry.passes.lower.context import Lowering, tensor_type
+from tilefoundry.passes.lower.deferred import Tile, computes_tiles, deferred, is_unplaced
+from tilefoundry.passes.lower.expansion import Primitives
+from tilefoundry.passes.lower.matrix.in_registers import in_registers, suits_registers
 from tilefoundry.passes.lower.matrix.local import is_local, local_product
+from tilefoundry.passes.lower.matrix.of_tiles import of_tiles
 from tilefoundry.passes.lower.registry import lowers
 from tilefoundry.passes.lower.values import Product, Value
 
@@ -18,6 +22,8 @@ from tilefoundry.passes.lower.values import Product, Value
 def lower_matmul(ctx: Lowering, call: Call) -> Value:
     left, right = call.args
     assert isinstance(left, Expr) and isinstance(right, Expr)  # tensors: not ints
+    if is_unplaced(call):
+        return deferred(call)
     if is_local(call):
         return local_product(ctx, call)
     # A reshard may have left a left operand in registers.
@@ -31,3 +37,8 @@ def lower_matmul(ctx: Lowering, call: Call) -> Value:
             remedy="loop over the batch axes with `for b in range(extent)`",
         )
     return Product(lhs, rhs)
+
+
+@computes_tiles(MatMul)
+def matmul_tile(p: Primitives, call: Call, tile: Tile) -> Expr:
+    return in_registers(p, call, tile) if suits_registers(tile) else of_tiles(p, call, tile)

@@ -26,6 +26,7 @@ from tilefoundry.passes.lower.index.windows import of_tile
 from tilefoundry.passes.lower.registry import lowers
 from tilefoundry.passes.lower.shape.place import write
 from tilefoundry.passes.lower.shape.slice import whole
+from tilefoundry.passes.lower.shard.computed_tile import computed
 from tilefoundry.passes.lower.shard.partial import completed, completed_scalar
 from tilefoundry.passes.lower.values import Chosen, Deferred, Join, Product, Ramp, Reshaped, Uniform, Value, Window
 from tilefoundry.passes.modes import fragment_view_type, held
@@ -119,6 +120,8 @@ def _to_shared(ctx: Lowering, call: Call, source: Expr, value: Value, to: Tensor
             remedy="name no mesh axis in the layout of an 'smem' value: tf.reshard(x, (64, 64), 'smem')",
         )
     tile_type = _stored(ctx, call, to)
+    if isinstance(value, Deferred):
+        value = computed(ctx, call, source, value)
     match value:
         case Window():
             dst = ctx.alloc(_hint(call), _operand_form(ctx, call, to, tile_type) or tile_type)

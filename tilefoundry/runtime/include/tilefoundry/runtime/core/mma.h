@@ -13,23 +13,29 @@ namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
 namespace detail {
 
-/// Products are accumulated in f32 (f64 for f64, exactly for integers).
-template <class C>
+/// Products are accumulated in f32 (f64 for f64, exactly for integers): those of M rows and N columns that
+/// the instance holds, from its `first_row`-th and `first_column`-th on.
+template <class C, int M = FragmentAxis<C, 0>::count, int N = FragmentAxis<C, 1>::count>
 struct Accumulators {
   using T = typename C::value_type;
   using Acc = accumulator_t<T, T>;
   using Rows = FragmentAxis<C, 0>;
   using Columns = FragmentAxis<C, 1>;
-  Acc value[Rows::count][Columns::count];
+  int first_row, first_column;
+  Acc value[M][N];
 
-  TILEFOUNDRY_DEVICE explicit Accumulators(C const& c) {
+  TILEFOUNDRY_DEVICE explicit Accumulators(C const& c, int row = 0, int column = 0)
+      : first_row(row), first_column(column) {
     auto const part = local(c);
     TILEFOUNDRY_UNROLL
-    for (int i = 0; i < Rows::count; ++i) {
+    for (int i = 0; i < M; ++i) {
       TILEFOUNDRY_UNROLL
-      for (int j = 0; j < Columns::count; ++j)
-        value[i][j] = convert<Acc>(part.data()[Rows::offset(i) + Columns::offset(j)]);
+      for (int j = 0; j < N; ++j) value[i][j] = convert<Acc>(part.data()[offset(i, j)]);
     }
+  }
+
+  TILEFOUNDRY_DEVICE int offset(int i, int j) const {
+    return Rows::offset(first_row + i) + Columns::offset(first_column + j);
   }
 
   TILEFOUNDRY_DEVICE void add_product(int i, int j, Acc x, Acc y) {
@@ -39,19 +45,18 @@ struct Accumulators {
   TILEFOUNDRY_DEVICE void store(C& c) const {
     auto const part = local(c);
     TILEFOUNDRY_UNROLL
-    for (int i = 0; i < Rows::count; ++i) {
+    for (int i = 0; i < M; ++i) {
       TILEFOUNDRY_UNROLL
-      for (int j = 0; j < Columns::count; ++j)
-        part.data()[Rows::offset(i) + Columns::offset(j)] = convert<T>(value[i][j]);
+      for (int j = 0; j < N; ++j) part.data()[offset(i, j)] = convert<T>(value[i][j]);
     }
   }
 };
 
-/// Each instance computes its own elements of c, whatever these are, from shared a and b.
-template <class A, class B, class C>
-TILEFOUNDRY_DEVICE void mma_fma(A const& a, B const& b, C& c) {
+/// The instance's M rows and N columns of c from its i-th and j-th on.
+template <int M, int N, class A, class B, class C>
+TILEFOUNDRY_DEVICE void mma_fma_block(A const& a, B const& b, C& c, int first_i, int first_j) {
   using F = FragmentOf<C>;
-  using Sums = Accumulators<C>;
+  using Sums = Accumulators<C, M, N>;
   using Acc = typename Sums::Acc;
   using Rows = FragmentAxis<C, 0>;
   using Columns = FragmentAxis<C, 1>;
@@ -61,22 +66,49 @@ TILEFOUNDRY_DEVICE void mma_fma(A const& a, B const& b, C& c) {
   auto const a_base = a.data();
   auto const b_base = b.data();
 
-  Sums sums(c);
+  Sums sums(c, first_i, first_j);
   for (int k = 0; k < depth; ++k) {
-    Acc x[Rows::count], y[Columns::count];
+    Acc x[M], y[N];
     TILEFOUNDRY_UNROLL
-    for (int i = 0; i < Rows::count; ++i)
-      x[i] = convert<Acc>(a_base[Matrix<A>::offset(row + Rows::step(i), k)]);
+    for (int i = 0; i < M; ++i)
+      x[i] = convert<Acc>(a_base[Matrix<A>::offset(row + Rows::step(first_i + i), k)]);
     TILEFOUNDRY_UNROLL
-    for (int j = 0; j < Columns::count; ++j)
-      y[j] = convert<Acc>(b_base[Matrix<B>::offset(k, column + Columns::step(j))]);
+    for (int j = 0; j < N; ++j)
+      y[j] = convert<Acc>(b_base[Matrix<B>::offset(k, column + Columns::step(first_j + j))]);
     TILEFOUNDRY_UNROLL
-    for (int i = 0; i < Rows::count; ++i) {
+    for (int i = 0; i < M; ++i) {
       TILEFOUNDRY_UNROLL
-      for (int j = 0; j < Columns::count; ++j) sums.add_product(i, j, x[i], y[j]);
+      for (int j = 0; j < N; ++j) sums.add_product(i, j, x[i], y[j]);
     }
   }
   sums.store(c);
+}
+
+#if defined(TILEFOUNDRY_TARGET_CPU)
+/// N columns from the j-th on, in blocks of rows: as many sums as vector registers hold beside a row of b.
+template <int N, class A, class B, class C>
+TILEFOUNDRY_DEVICE void mma_fma_columns(A const& a, B const& b, C& c, int j) {
+  constexpr int rows = FragmentAxis<C, 0>::count, m = 4;
+  if constexpr (rows >= m) {
+    for (int i = 0; i + m <= rows; i += m) mma_fma_block<m, N>(a, b, c, i, j);
+  }
+  if constexpr (rows % m != 0) mma_fma_block<rows % m, N>(a, b, c, rows - rows % m, j);
+}
+#endif
+
+/// Each instance computes its own elements of c, whatever these are, from shared a and b.
+template <class A, class B, class C>
+TILEFOUNDRY_DEVICE void mma_fma(A const& a, B const& b, C& c) {
+  constexpr int columns = FragmentAxis<C, 1>::count;
+#if defined(TILEFOUNDRY_TARGET_CPU)
+  constexpr int n = 64 / static_cast<int>(sizeof(typename Accumulators<C>::Acc));  // two vectors of AVX
+  if constexpr (columns >= n) {
+    for (int j = 0; j + n <= columns; j += n) mma_fma_columns<n>(a, b, c, j);
+  }
+  if constexpr (columns % n != 0) mma_fma_columns<columns % n>(a, b, c, columns - columns % n);
+#else
+  mma_fma_block<FragmentAxis<C, 0>::count, columns>(a, b, c, 0, 0);
+#endif
 }
 
 /// The same for `a` in registers: the lanes of a quad pass each other their columns of `a`.
