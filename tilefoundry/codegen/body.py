@@ -6,6 +6,8 @@ wrapper calls that. ``Vector`` says that the host found every tensor contiguous 
 
 from __future__ import annotations
 
+from math import gcd
+
 from tilefoundry.codegen.coordinates import coordinate_text, queries_in, scope_text
 from tilefoundry.codegen.effects import effect_text
 from tilefoundry.codegen.identifiers import identifier
@@ -45,6 +47,7 @@ class Body:
         self.shared_bytes = 0
         self.collective = False
         self._names: dict[Expr, str] = {}
+        self._multiples: dict[Expr, int] = {}  # what divides scalars that only the run knows
         self._identifiers = Names()
         self._aliases: dict[str, str] = {}
         self._maps: dict[tuple[Var, tuple[int, ...]], str] = {}
@@ -217,6 +220,7 @@ class Body:
     def _loop(self, loop: tir.For) -> None:
         start, extent, step = (self.scalar(bound) for bound in (loop.start, loop.extent, loop.step))
         name = self._names[loop.var] = self._name(loop.var.name)
+        self._multiples[loop.var] = gcd(*(known_multiple(bound, multiples=self._multiples) for bound in (loop.start, loop.step)))
         self._emit(f"for (int64_t {name} = {start}; {name} < {extent}; {name} += {step}) {{")
         self._nested(loop.body)
 
@@ -239,6 +243,7 @@ class Body:
         if not isinstance(value, Call) or not isinstance(value.target, tir.ValueOp):
             kind = dtype_text(_tensor_type(var).dtype)
             self._emit(f"[[maybe_unused]] const {kind} {name} = convert<{kind}>({self.scalar(value)});")
+            self._multiples[var] = known_multiple(value, multiples=self._multiples)
             self._names[var] = name
             return
         self._names[var] = name
@@ -290,9 +295,9 @@ class Body:
             pointer = f"cute::make_{memory.type.storage}_ptr({name}{start})"
             name = f"cute::make_tensor({pointer}, {self._logical(type_)}{{}})"
         elif memory in self.globals:
-            start = start_text(memory, at, self.scalar) if at else "0"
-            pointer = f"cute::make_gmem_ptr(cute::raw_pointer_cast({name}.data()) + {start})"
-            name = f"cute::make_tensor({pointer}, {name}.layout())"
+            start = start_text(memory, at, self.scalar) if at else "int64_t{0}"
+            steps = known_multiple(at[-1], multiples=self._multiples) if at else 16  # rows are the host's promise
+            name = f"tensor_from<{steps}>({name}, {start})"
         elif at and _tensor_type(memory).storage is StorageKind.RMEM:
             name = f"registers_from<{register_offset(_tensor_type(memory), at)}>({name})"
         elif at:

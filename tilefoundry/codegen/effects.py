@@ -33,7 +33,7 @@ Args = tuple[Expr, ...]
 
 
 def effect_text(body: Body, op: tir.EffectOp, args: Args) -> str:
-    """The statement that runs ``op`` on ``args``; none where loads have landed when they return."""
+    """The statement that runs ``op`` on ``args``."""
     if args and isinstance(op, SCALAR_OPS) and is_register_scalar(args[-1]):
         return assignment_text(body, op, args)
     return _EMITTERS[type(op)](body, op, args)
@@ -175,9 +175,16 @@ def _clamp(body: Body, op: tir.Clamp, args: Args) -> str:
     return f"ops::clamp({body.tensor(args[0])}, {bounds}, {body.tensor(args[1])});"
 
 
-def _nothing(body: Body, op: tir.EffectOp, args: Args) -> str:
-    """Each instance's copies land before ``copy_async`` returns, which groups and waits allow."""
-    return ""
+def _copy_async(body: Body, op: tir.CopyAsync, args: Args) -> str:
+    return f"ops::copy_async({body.tensor(args[0])}, {body.tensor(args[1])});"
+
+
+def _async_commit(body: Body, op: tir.CpAsyncCommit, args: Args) -> str:
+    return "ops::cp_async_commit();"
+
+
+def _async_wait(body: Body, op: tir.CpAsyncWait, args: Args) -> str:
+    return f"ops::cp_async_wait<{op.n}>();"
 
 
 SCALAR_OPS = (tir.Binary, tir.Cast, tir.Clamp, tir.Copy, tir.Fill, tir.ReLU, tir.Unary, tir.Where)
@@ -188,9 +195,9 @@ _EMITTERS: dict[type[tir.EffectOp], Callable[..., str]] = {
     tir.Cast: _cast,
     tir.Clamp: _clamp,
     tir.Copy: _copy,
-    tir.CopyAsync: _copy,
-    tir.CpAsyncCommit: _nothing,
-    tir.CpAsyncWait: _nothing,
+    tir.CopyAsync: _copy_async,
+    tir.CpAsyncCommit: _async_commit,
+    tir.CpAsyncWait: _async_wait,
     tir.Fill: _fill,
     tir.Gather: gather_text,
     tir.IndexUpdate: index_update_text,

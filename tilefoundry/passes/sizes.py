@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import gcd
+from types import MappingProxyType
 
-from tilefoundry.ir.core.expr import Call, Constant
+from tilefoundry.ir.core.expr import Call, Constant, Expr
 from tilefoundry.ir.dims import Dim, DimAdd, DimMul, DimSub
 from tilefoundry.ir.shard import ComposedLayout, Layout, ShardLayout, Swizzle, cosize, row_major
 from tilefoundry.ir.types import TensorType
 
 _ALIGNMENT = 128  # of every shared tile, in bytes: what bulk copies ask for
+NOTHING_KNOWN: Mapping[Expr, int] = MappingProxyType({})
 
 
 def alignment(type_: TensorType) -> int:
@@ -42,19 +45,23 @@ def storage_bytes(type_: TensorType) -> int:
     return -(-cosize(storage_layout(type_)) * type_.dtype.storage_bits // 8 // step) * step
 
 
-def known_multiple(offset: Dim, most: int = 16) -> int:
-    """The greatest power of two, up to ``most``, that divides an offset whatever its variables are."""
-    return gcd(_divisor(offset), most)
+def known_multiple(offset: Dim, most: int = 16, multiples: Mapping[Expr, int] = NOTHING_KNOWN) -> int:
+    """The greatest power of two, up to ``most``, that divides an offset whatever its variables are.
+
+    Args:
+        offset: an integer or an expression of integers.
+        most: a power of two.
+        multiples: what is known to divide some of its variables.
+    """
+    return gcd(_divisor(offset, multiples), most)
 
 
-def _divisor(dim: Dim) -> int:
+def _divisor(dim: Dim, multiples: Mapping[Expr, int]) -> int:
     match dim:
-        case int() | Constant():
-            value = dim if isinstance(dim, int) else dim.value
-            assert isinstance(value, int)
-            return value
+        case int() | Constant(value=int()):
+            return dim if isinstance(dim, int) else dim.value  # type: ignore[return-value]  # which the case says
         case Call(target=DimMul(), args=(lhs, rhs)):
-            return _divisor(lhs) * _divisor(rhs)
+            return _divisor(lhs, multiples) * _divisor(rhs, multiples)
         case Call(target=DimAdd() | DimSub(), args=(lhs, rhs)):
-            return gcd(_divisor(lhs), _divisor(rhs))
-    return 1
+            return gcd(_divisor(lhs, multiples), _divisor(rhs, multiples))
+    return multiples.get(dim, 1)

@@ -15,7 +15,7 @@ template <class T>
 inline constexpr bool is_shared_v = cute::is_smem<typename T::engine_type::iterator>::value;
 
 /// Elements to move at once between two register or shared tensors of one element type. A view of registers
-/// may start anywhere, but the compiler resolves registers; shared tiles start 16-byte aligned.
+/// may start anywhere, but the compiler resolves registers.
 template <class Src, class Dst>
 TILEFOUNDRY_HOST_DEVICE constexpr int copy_pack_size() {
 #if defined(TILEFOUNDRY_CHECKED)

@@ -43,8 +43,7 @@ TILEFOUNDRY_DEVICE auto global_view(Tensor const& tensor, Starts const& starts, 
        ... + int64_t{0});
   constexpr int bytes = row_alignment<typename Tensor::iterator>::value;
   if constexpr (bytes > 1 && keeps_rows<Tensor, Starts>(axes, steps)) {
-    return cute::make_tensor(cute::make_gmem_ptr(AlignedRows<typename Tensor::value_type, bytes>{base}),
-                             layout);
+    return cute::make_tensor(aligned_rows<bytes>(cute::make_gmem_ptr(base)), layout);
   } else {
     return cute::make_tensor(cute::make_gmem_ptr(base), layout);
   }

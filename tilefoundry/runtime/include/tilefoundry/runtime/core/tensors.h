@@ -26,14 +26,33 @@ struct GlobalArg<0> {
 
 inline namespace TILEFOUNDRY_UNIT {
 
-/// A pointer whose tensor has rows that start at multiples of `Bytes`: the base and every stride but the
-/// innermost (which is 1). Only make_tile_map reads it, from a whole tensor.
-template <class T, int Bytes>
-struct AlignedRows : cute::iter_adaptor<T*, AlignedRows<T, Bytes>> {
-  using cute::iter_adaptor<T*, AlignedRows<T, Bytes>>::iter_adaptor;
+namespace detail {
+
+/// A `Pointer` into global memory whose tensor has rows that start at multiples of `Bytes`: the base and every
+/// stride but the innermost (which is 1). Moved, it is a plain `Pointer` again.
+template <class Pointer, int Bytes>
+struct AlignedRows : AlignedPointer<Pointer, Bytes> {
+  using AlignedPointer<Pointer, Bytes>::AlignedPointer;
+};
+template <class Pointer, int Bytes>
+struct base_alignment<AlignedRows<Pointer, Bytes>> {
+  static constexpr int value = Bytes;
 };
 
-namespace detail {
+/// Bytes at whose multiples the rows of a global tensor start, as far as its pointer tells.
+template <class Pointer>
+struct row_alignment {
+  static constexpr int value = 1;
+};
+template <class Pointer, int Bytes>
+struct row_alignment<AlignedRows<Pointer, Bytes>> {
+  static constexpr int value = Bytes;
+};
+
+template <int Bytes, class Pointer>
+TILEFOUNDRY_HOST_DEVICE constexpr auto aligned_rows(Pointer const& pointer) {
+  return AlignedRows<Pointer, Bytes>(pointer);
+}
 
 template <bool Vector, int Rank, int Axis>
 TILEFOUNDRY_HOST_DEVICE constexpr auto global_stride(GlobalArg<Rank> const& arg) {
@@ -53,7 +72,7 @@ TILEFOUNDRY_HOST_DEVICE constexpr auto global_tensor(GlobalArg<Rank> const& arg,
 #else
   T* const base = static_cast<T*>(arg.data);
   if constexpr (Vector) {
-    return cute::make_tensor(cute::make_gmem_ptr(AlignedRows<T, 16>{base}), layout);
+    return cute::make_tensor(aligned_rows<16>(cute::make_gmem_ptr(base)), layout);
   } else {
     return cute::make_tensor(cute::make_gmem_ptr(base), layout);
   }
@@ -84,6 +103,22 @@ TILEFOUNDRY_HOST_DEVICE constexpr auto global_tensor(GlobalArg<Rank> const& arg,
   return detail::global_tensor<T, Vector>(arg, shape, cute::make_seq<Rank>{});
 }
 
+/// A global tensor from one of its elements on, for views of a part of it.
+/// @tparam Multiple elements of which the distance from the start of its row is a multiple
+/// @param start elements from the tensor's first one
+template <int Multiple, class Tensor>
+TILEFOUNDRY_HOST_DEVICE constexpr auto tensor_from(Tensor const& tensor, int64_t start) {
+  constexpr int known = (Multiple & -Multiple) * static_cast<int>(sizeof(typename Tensor::value_type));
+  constexpr int rows = detail::row_alignment<typename Tensor::iterator>::value;
+  constexpr int bytes = known < rows ? known : rows;
+  auto const pointer = cute::make_gmem_ptr(cute::raw_pointer_cast(tensor.data()) + start);
+  if constexpr (bytes > 1) {
+    return cute::make_tensor(detail::aligned_rows<bytes>(pointer), tensor.layout());
+  } else {
+    return cute::make_tensor(pointer, tensor.layout());
+  }
+}
+
 /// A tile in shared memory that every instance of the CTA sees whole.
 /// @tparam Swizzle how the addresses of rows are permuted, so that a column meets different banks: as
 ///   cute::Swizzle<B, 4, 3>, which exchanges 16-byte chunks within rows of 16 * 2^B bytes by the row's
@@ -103,17 +138,12 @@ TILEFOUNDRY_HOST_DEVICE constexpr auto shared_tensor(char* base, Logical logical
 #if defined(TILEFOUNDRY_CHECKED)
   constexpr int bytes = decltype(cute::cosize(Storage{}))::value * static_cast<int>(sizeof(T));
   auto const memory = detail::checked_tile<T, Logical, SL, Swizzle, bytes>(base, name);
-  auto const pointer = cute::make_swizzle_ptr(cute::make_smem_ptr(memory), Swizzle{});
-  return make_shard_tensor(cute::make_tensor(pointer, storage), logical, SL{storage, {}, {}});
 #else
-  if constexpr (Bytes < 16) {
-    auto const pointer = cute::make_smem_ptr(detail::AlignedElements<T, Bytes>{reinterpret_cast<T*>(base)});
-    return make_shard_tensor(cute::make_tensor(pointer, storage), logical, SL{storage, {}, {}});
-  } else {
-    auto const pointer = cute::make_swizzle_ptr(cute::make_smem_ptr(reinterpret_cast<T*>(base)), Swizzle{});
-    return make_shard_tensor(cute::make_tensor(pointer, storage), logical, SL{storage, {}, {}});
-  }
+  auto const memory = reinterpret_cast<T*>(base);
 #endif
+  auto const pointer = cute::make_swizzle_ptr(cute::make_smem_ptr(memory), Swizzle{});
+  using Pointer = detail::AlignedPointer<detail::remove_cvref_t<decltype(pointer)>, Bytes>;
+  return make_shard_tensor(cute::make_tensor(Pointer(pointer), storage), logical, SL{storage, {}, {}});
 }
 
 /// An uninitialised register fragment that the instance owns.

@@ -15,15 +15,6 @@ namespace detail {
 template <class Box, class Tensor, class Movement>
 struct TileMap;
 
-template <class Pointer>
-struct row_alignment {
-  static constexpr int value = 1;
-};
-template <class T, int Bytes>
-struct row_alignment<cute::gmem_ptr<AlignedRows<T, Bytes>>> {
-  static constexpr int value = Bytes;
-};
-
 TILEFOUNDRY_HOST_DEVICE constexpr int smaller(int a, int b) { return a < b ? a : b; }
 
 /// The box of a tile map against a tile of logical layout GL. Axes of extent 1 aside, they are equal in

@@ -3,6 +3,8 @@
 
 #include <tilefoundry/runtime/core/coordinate.h>
 
+#include <cute/pointer_swizzle.hpp>
+
 namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
 namespace detail {
@@ -64,20 +66,30 @@ void store_global_pack(CheckedPointer<T> const& p, Pack<T, N> const& pack) {
 }
 #endif
 
-/// A pointer into shared memory of which less is known than that it is 16-byte aligned: of a window of a
-/// tile.
-template <class T, int Bytes>
-struct AlignedElements : cute::iter_adaptor<T*, AlignedElements<T, Bytes>> {
-  using cute::iter_adaptor<T*, AlignedElements<T, Bytes>>::iter_adaptor;
+/// A `Pointer` that is a multiple of `Bytes`. Moved, it is a plain `Pointer` again, of which nothing is known.
+template <class Pointer, int Bytes>
+struct AlignedPointer : Pointer {
+  using iterator = Pointer;  // what says where memory resides, and how its addresses are permuted
+
+  TILEFOUNDRY_HOST_DEVICE constexpr AlignedPointer(Pointer p = {}) : Pointer(p) {}
+
+  template <class Index>
+  TILEFOUNDRY_HOST_DEVICE constexpr auto operator+(Index const& i) const {
+    if constexpr (cute::is_constant<0, Index>::value) {
+      return *this;
+    } else {
+      return static_cast<Pointer const&>(*this) + i;
+    }
+  }
 };
 
 /// Bytes at whose multiples a tensor starts.
 template <class Pointer>
 struct base_alignment {
-  static constexpr int value = 16;
+  static constexpr int value = static_cast<int>(sizeof(cute::iter_value_t<Pointer>));
 };
-template <class T, int Bytes>
-struct base_alignment<cute::smem_ptr<AlignedElements<T, Bytes>>> {
+template <class Pointer, int Bytes>
+struct base_alignment<AlignedPointer<Pointer, Bytes>> {
   static constexpr int value = Bytes;
 };
 
@@ -93,38 +105,80 @@ TILEFOUNDRY_HOST_DEVICE constexpr int contiguous_run() {
   }
 }
 
-/// Largest power of two that divides `run` and every stride in SL other than 1, so that packs of it start
-/// aligned.
-template <class SL, int... k>
-TILEFOUNDRY_HOST_DEVICE constexpr int aligned_run(int run, cute::seq<k...>) {
-  using Traits = ShardTraits<SL>;
-  int n = run & -run;
-  int const strides[] = {Traits::template stride<k>..., 1};
-  int const extents[] = {Traits::template extent<k>..., 1};
-  for (int i = 0; i < Traits::modes; ++i) {
-    if (strides[i] == 1 || extents[i] == 1) continue;
-    if (strides[i] < 0) return 1;
-    while (n > 1 && strides[i] % n != 0) n /= 2;
+/// What a stride is known to be a multiple of: itself, or `unknown` where only the run knows it.
+template <class Stride>
+TILEFOUNDRY_HOST_DEVICE constexpr int stride_multiple(int unknown) {
+  if constexpr (cute::is_static<Stride>::value) {
+    return Stride::value < 0 ? -static_cast<int>(Stride::value) : static_cast<int>(Stride::value);
+  } else {
+    return unknown;
   }
-  // A split mode of stride 1 starts instances one element apart.
-  for (int axis = 0; axis < Traits::axes; ++axis) {
-    int const mode = Traits::split(axis);
-    if (mode >= 0 && extents[mode] != 1 && strides[mode] % n != 0) return 1;
+}
+
+template <class SL>
+struct PackPlan;
+
+/// How many elements of a row-major walk over an instance's part are neighbours in storage and start at a
+/// multiple of that many from the first element of the tensor.
+template <class Layout, class Attrs, class Mesh>
+struct PackPlan<ShardLayout<Layout, Attrs, Mesh>> {
+  using Traits = ShardTraits<ShardLayout<Layout, Attrs, Mesh>>;
+
+  /// @param unknown of what strides that only the run knows are multiples
+  /// @return a power of two
+  TILEFOUNDRY_HOST_DEVICE static constexpr int elements(int unknown) {
+    return elements(unknown, cute::make_seq<Traits::modes>{});
   }
+
+ private:
+  template <int k>
+  using Stride = remove_cvref_t<decltype(cute::stride<k>(Layout{}))>;
+
+  template <int... k>
+  TILEFOUNDRY_HOST_DEVICE static constexpr int elements(int unknown, cute::seq<k...>) {
+    int const extents[] = {Traits::template extent<k>..., 1};
+    int const steps[] = {static_or<Stride<k>>(0)..., 0};  // 0 where only the run knows
+    int const multiples[] = {stride_multiple<Stride<k>>(unknown)..., 0};
+    // The innermost modes that an instance holds whole are one run as long as each steps over those behind it.
+    int run = 1, first = Traits::modes;
+    for (int mode = Traits::modes - 1; mode >= 0; --mode) {
+      if (extents[mode] == 1 || Traits::splits_of(mode) > 0) continue;
+      if (extents[mode] == 0 || steps[mode] != run) break;
+      run *= extents[mode];
+      first = mode;
+    }
+    int n = run & -run;
+    // Everything else steps by whole packs: the other modes, and those that the mesh splits.
+    for (int mode = 0; mode < Traits::modes; ++mode) {
+      bool const in_run = mode >= first && Traits::splits_of(mode) == 0;
+      if (in_run || extents[mode] == 1) continue;
+      while (n > 1 && multiples[mode] % n != 0) n /= 2;
+    }
+    return n;
+  }
+};
+
+/// The power of two up to `bytes` / sizeof(T); 1 at least.
+template <class T>
+TILEFOUNDRY_HOST_DEVICE constexpr int elements_of(int bytes) {
+  int n = 1;
+  while (2 * n * static_cast<int>(sizeof(T)) <= bytes) n *= 2;
   return n;
 }
 
 /// Elements that one access may move, as far as the tensor's base and layout tell.
+/// @param unknown of what strides that only the run knows are multiples, in elements
 template <class T>
-TILEFOUNDRY_HOST_DEVICE constexpr int pack_size() {
-  using SL = typename T::shard_layout_type;
-  using Value = typename T::value_type;
-  constexpr int bytes = base_alignment<typename T::engine_type::iterator>::value;
-  constexpr int limit =
-      bytes / static_cast<int>(sizeof(Value)) > 1 ? bytes / static_cast<int>(sizeof(Value)) : 1;
-  constexpr int run = contiguous_run<typename FragmentOf<T>::Offsets>();
-  int const n = aligned_run<SL>(run, cute::make_seq<ShardTraits<SL>::modes>{});
-  return n < limit ? n : limit;
+TILEFOUNDRY_HOST_DEVICE constexpr int pack_size(int unknown = 1) {
+  using Pointer = typename T::engine_type::iterator;
+  using Swizzle = cute::get_swizzle_t<Pointer>;
+  int n = elements_of<typename T::value_type>(base_alignment<Pointer>::value);
+  if (Swizzle::num_bits != 0) {  // which leaves chunks of this many bytes as they are
+    int const chunk = elements_of<typename T::value_type>(1 << Swizzle::num_base);
+    n = n < chunk ? n : chunk;
+  }
+  int const run = PackPlan<typename T::shard_layout_type>::elements(unknown);
+  return n < run ? n : run;
 }
 
 }  // namespace detail

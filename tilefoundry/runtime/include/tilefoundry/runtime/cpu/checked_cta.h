@@ -51,12 +51,13 @@ class Tile : public Memory {
     inside(here, at, bytes, "writes");
     bool const same = std::memcmp(at, value, static_cast<size_t>(bytes)) == 0;
     for (int i = 0; i < bytes; ++i) {
-      Accesses::Result const result = kind == Write::atomic
-                                          ? cell(at + i).add(*here.order, here.thread)
-                                          : cell(at + i).write(*here.order, here.thread, same);
+      Accesses& byte = cell(at + i);
+      Accesses::Result const result = kind == Write::atomic      ? byte.add(*here.order, here.thread)
+                                      : kind == Write::in_flight ? byte.take_off(*here.order, here.thread, same)
+                                                                 : byte.write(*here.order, here.thread, same);
       if (result.verdict != Accesses::Verdict::fine) refuse(here, at, result, "writes", "accesses");
     }
-    if (kind == Write::in_flight) take_off(here, at, bytes);
+    if (kind == Write::in_flight) remember(here, at, bytes);
   }
 
   /// Windows of a tile are told by the whole tile's coordinates.
@@ -95,7 +96,7 @@ class Tile : public Memory {
     }
   }
 
-  inline void take_off(Here here, char const* at, int bytes);
+  inline void remember(Here here, char const* at, int bytes);
 
   char* first_;
   int bytes_;
@@ -113,6 +114,15 @@ struct Cta {
     accesses.resize(static_cast<size_t>(bytes));
     order.start(threads);
     shared_end = shared + bytes;
+  }
+  Cta(Cta const&) = delete;
+  Cta& operator=(Cta const&) = delete;
+  /// What is in flight when the instances end, lands.
+  ~Cta() {
+    for (int thread = 0; thread < static_cast<int>(flights.size()); ++thread) {
+      commit(thread);
+      land(thread, 0);
+    }
   }
 
   /// The tile of `bytes` bytes from `first` on.
@@ -155,6 +165,13 @@ struct Cta {
   /// An instance has waited for a phase of a stage to end.
   void pass_stage(void const* barrier, int thread) { order.meet(stages[barrier].ended, thread); }
 
+  /// A copy of the instance's group that no commit has closed yet: to shared memory from `at` on, or from
+  /// there in `source`.
+  void start(int thread, char const* at, int bytes, Memory* source) {
+    if (source) source->hold(at, bytes);
+    flights[thread].open.push_back({at, bytes, flights[thread].committed, source});
+  }
+
   void commit(int thread) { ++flights[thread].committed; }
 
   /// All but the last `pending` groups of an instance have landed.
@@ -162,8 +179,9 @@ struct Cta {
     Flights& mine = flights[thread];
     while (!mine.open.empty() && mine.open.front().group < mine.committed - pending) {
       Flight const& flight = mine.open.front();
-      for (int i = 0; i < flight.bytes; ++i) {
-        accesses[static_cast<size_t>(flight.at - shared) + i].writers = order.with(Order::kNone, thread);
+      if (flight.source) flight.source->release(flight.at, flight.bytes);
+      for (int i = 0; !flight.source && i < flight.bytes; ++i) {
+        accesses[static_cast<size_t>(flight.at - shared + i)].land(order, thread);
       }
       mine.open.pop_front();
     }
@@ -177,6 +195,7 @@ struct Cta {
     char const* at;
     int bytes;
     int64_t group;
+    Memory* source;  ///< of what is read; null for what is written
   };
   struct Flights {
     std::deque<Flight> open;
@@ -195,10 +214,8 @@ struct Cta {
   char* shared_end;
 };
 
-inline void Tile::take_off(Here here, char const* at, int bytes) {
-  Cta::Flights& mine = here.cta->flights[static_cast<size_t>(here.thread)];
-  mine.open.push_back({at, bytes, mine.committed});
-  for (int i = 0; i < bytes; ++i) cell(at + i).writers = Order::kInFlight;
+inline void Tile::remember(Here here, char const* at, int bytes) {
+  here.cta->start(here.thread, at, bytes, nullptr);
 }
 
 }  // namespace checked

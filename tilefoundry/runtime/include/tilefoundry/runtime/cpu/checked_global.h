@@ -16,6 +16,7 @@ struct GlobalAccesses {
   int write_cta = -1, read_cta = -1;
   uint32_t write_epoch = 0, read_epoch = 0;  ///< launches and grid barriers divide a call into epochs
   int16_t write_thread = -1, read_thread = -1;
+  uint16_t held = 0;           ///< asynchronous copies from it that nobody has waited for
   bool several_read = false;   ///< another CTA than read_cta has read in read_epoch, too
   bool several_added = false;  ///< in write_epoch, several CTAs have added
 };
@@ -117,6 +118,7 @@ class GlobalTensor : public Memory {
         g.cta = Accesses{Order::kEarlier, Order::kNone};
         continue;
       }
+      if (g.held > 0) held(here, at);
       bool const by_other_cta = g.write_epoch == *epoch_ && g.write_cta != here.id;
       bool const add = kind == Write::atomic;
       if (by_other_cta && !(add ? g.cta.atomic : same && !g.cta.atomic))
@@ -142,6 +144,13 @@ class GlobalTensor : public Memory {
       g.write_cta = here.id;
       g.write_thread = static_cast<int16_t>(here.thread);
     }
+  }
+
+  void hold(char const* at, int bytes) override {
+    for (char const* p = at; p < at + bytes; p += block_->granule) ++block_->at(p).held;
+  }
+  void release(char const* at, int bytes) override {
+    for (char const* p = at; p < at + bytes; p += block_->granule) --block_->at(p).held;
   }
 
   std::string element(char const* at) const override {

@@ -45,6 +45,9 @@ class Memory {
   virtual void read(Here here, char const* at, int bytes) = 0;
   /// Before they become `value`.
   virtual void write(Here here, char* at, void const* value, int bytes, Write kind) = 0;
+  /// An asynchronous copy from them starts, which nobody may write until it is over.
+  virtual void hold(char const* /*at*/, int /*bytes*/) {}
+  virtual void release(char const* /*at*/, int /*bytes*/) {}
   /// How findings call the element at an address: "'x'(2, 3)".
   virtual std::string element(char const* at) const = 0;
   /// The shape of the tensor, as text.
@@ -63,6 +66,10 @@ class Memory {
     throw Finding(here.text("access to a load in flight") + " " + does + " " + element(at) +
                   ", whose asynchronous load has not been waited for");
   }
+  [[noreturn]] void held(Here here, char const* at) const {
+    throw Finding(here.text("access to a load in flight") + " writes " + element(at) +
+                  ", which an asynchronous load reads that has not been waited for");
+  }
   /// @param with the other instance, and what it did
   [[noreturn]] void race(Here here, char const* at, char const* does, std::string const& with) const {
     throw Finding(here.text("race") + " " + does + " " + element(at) + ", which instance " + with +
@@ -79,6 +86,7 @@ struct Accesses {
   Order::Set writers = Order::kNone;  ///< of the value that is there: several are replicas
   Order::Set readers = Order::kNone;
   bool atomic = false;  ///< the writers have added to what was there
+  uint16_t flights = 0;  ///< asynchronous copies to it that nobody has waited for, replicas of one value
 
   enum class Verdict { fine, uninitialised, in_flight, race, conflict };
   struct Result {
@@ -87,8 +95,9 @@ struct Accesses {
   };
 
   Result read(Order& order, int thread) {
+    // Of replicas one that has landed suffices.
+    if (flights > 0 && !order.any_ordered(writers, thread)) return {Verdict::in_flight};
     if (writers == Order::kNone) return {Verdict::uninitialised};
-    if (writers == Order::kInFlight) return {Verdict::in_flight};
     // Of replicas one suffices; of additions all count.
     if (order.live(writers) && (atomic || !order.any_before(writers, thread))) {
       int const writer = order.unordered(writers, thread);
@@ -100,23 +109,29 @@ struct Accesses {
 
   /// @param same whether the value is the one that is there already
   Result write(Order& order, int thread, bool same) {
-    if (writers == Order::kInFlight) return {Verdict::in_flight};
-    int const writer = order.unordered(writers, thread);
-    if (writer >= 0 && (atomic || !same)) return {Verdict::conflict, writer};
-    // Who reads its own replica of a value does not mind that others write theirs.
-    int const reader =
-        order.unordered(readers, thread, [&](int other) { return !(same && order.by(writers, other)); });
-    if (reader >= 0) return {Verdict::race, reader};
-    if (writer < 0) readers = Order::kNone;
-    writers = order.with(writer < 0 ? Order::kNone : writers, thread);
-    atomic = false;
-    return {};
+    if (flights > 0) return {Verdict::in_flight};
+    Result const result = overwrite(order, thread, same);
+    if (result.verdict == Verdict::fine) writers = order.with(writers, thread);
+    return result;
+  }
+
+  /// An asynchronous copy to it starts.
+  Result take_off(Order& order, int thread, bool same) {
+    if (flights > 0 && !same) return {Verdict::in_flight};
+    Result const result = overwrite(order, thread, same);
+    if (result.verdict == Verdict::fine) ++flights;
+    return result;
+  }
+  /// The instance has waited for its copy.
+  void land(Order& order, int thread) {
+    --flights;
+    writers = order.with(writers, thread);
   }
 
   /// An atomic addition.
   Result add(Order& order, int thread) {
+    if (flights > 0) return {Verdict::in_flight};
     if (writers == Order::kNone) return {Verdict::uninitialised};
-    if (writers == Order::kInFlight) return {Verdict::in_flight};
     int const writer = atomic ? -1 : order.unordered(writers, thread);
     if (writer >= 0) return {Verdict::race, writer};
     int const reader = order.unordered(readers, thread);
@@ -124,6 +139,21 @@ struct Accesses {
     readers = Order::kNone;
     writers = order.with(atomic ? writers : Order::kNone, thread);
     atomic = true;
+    return {};
+  }
+
+ private:
+  /// Whether it may become a value; then only those writers are left of which the next one is a replica.
+  Result overwrite(Order& order, int thread, bool same) {
+    int const writer = order.unordered(writers, thread);
+    if (writer >= 0 && (atomic || !same)) return {Verdict::conflict, writer};
+    // Who reads its own replica of a value does not mind that others write theirs.
+    int const reader =
+        order.unordered(readers, thread, [&](int other) { return !(same && order.by(writers, other)); });
+    if (reader >= 0) return {Verdict::race, reader};
+    if (writer < 0) readers = Order::kNone;
+    if (writer < 0 && flights == 0) writers = Order::kNone;
+    atomic = false;
     return {};
   }
 };

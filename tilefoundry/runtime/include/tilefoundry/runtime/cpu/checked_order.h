@@ -20,8 +20,7 @@ class Order {
   using Set = uint32_t;
   static constexpr Set kNone = 0;     ///< no access at all
   static constexpr Set kEarlier = 1;  ///< accesses that are ordered before everything from now on
-  static constexpr Set kInFlight =
-      0xffffffff;  ///< not a set: an asynchronous write that has not been waited for
+  static constexpr Set kMost = 0xffffffff;
 
   /// Instances 0 to threads - 1 begin; what came before is over.
   void start(int threads) {
@@ -91,7 +90,8 @@ class Order {
     return last_set_ = place->second;
   }
 
-  /// Whether the set has an access that is ordered before what `thread` does now.
+  /// Whether there are accesses, and one of them is ordered before what `thread` does now.
+  bool any_ordered(Set set, int thread) const { return set != kNone && (!live(set) || any_before(set, thread)); }
   bool any_before(Set set, int thread) const {
     for (; live(set); set = nodes_[set - first_].parent) {
       if (before(set, thread)) return true;
@@ -161,7 +161,7 @@ class Order {
 
   Set add(Set parent, uint32_t member) {
     Set const set = first_ + static_cast<Set>(nodes_.size());
-    if (set == kInFlight) throw std::length_error("checking mode: the launch is too long to be checked");
+    if (set == kMost) throw std::length_error("checking mode: the launch is too long to be checked");
     nodes_.push_back({parent, member});
     return set;
   }

@@ -125,7 +125,13 @@ void async_copy(CheckedPointer<T> const& dst, Source const& src, int valid) {
   checked::Here const self = here();
   for (int i = 0; i < count; ++i) {
     std::remove_const_t<T> value{};
-    if (i * static_cast<int>(sizeof(T)) < valid) value = src[i];
+    if (i * static_cast<int>(sizeof(T)) < valid) {
+      value = src[i];
+      if (self.cta && src.memory()) {
+        auto const* from = reinterpret_cast<char const*>(src.unchecked() + i);
+        self.cta->start(self.thread, from, sizeof(T), src.memory());
+      }
+    }
     T* const at = dst.unchecked() + i;
     if (dst.memory())
       dst.memory()->write(self, reinterpret_cast<char*>(at), &value, sizeof(T),

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <tilefoundry/runtime/core/copy.h>
+#include <tilefoundry/runtime/core/copy_async.h>
+#include <tilefoundry/runtime/core/copy_n.h>
 #include <tilefoundry/runtime/core/elementwise.h>
 #include <tilefoundry/runtime/core/gather.h>
 #include <tilefoundry/runtime/core/index.h>
