@@ -220,7 +220,9 @@ class Body:
     def _loop(self, loop: tir.For) -> None:
         start, extent, step = (self.scalar(bound) for bound in (loop.start, loop.extent, loop.step))
         name = self._names[loop.var] = self._name(loop.var.name)
-        self._multiples[loop.var] = gcd(*(known_multiple(bound, multiples=self._multiples) for bound in (loop.start, loop.step)))
+        self._multiples[loop.var] = gcd(
+            *(known_multiple(bound, multiples=self._multiples) for bound in (loop.start, loop.step))
+        )
         self._emit(f"for (int64_t {name} = {start}; {name} < {extent}; {name} += {step}) {{")
         self._nested(loop.body)
 

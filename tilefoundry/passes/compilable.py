@@ -173,7 +173,9 @@ def _effect(op: tir.EffectOp, args: tuple[Expr, ...], span: SourceSpan | None) -
     match op:
         case tir.Copy() | tir.CopyAsync():
             if isinstance(op, tir.CopyAsync) and not isinstance(_type(args[1]).layout, ShardLayout):
-                _refuse(f"{_op(op)} into a whole tile", "view the tile with a sharded layout: (4 @ m.w, 32 @ m.l)", span)
+                _refuse(
+                    f"{_op(op)} into a whole tile", "view the tile with a sharded layout: (4 @ m.w, 32 @ m.l)", span
+                )
             if not any(isinstance(_type(arg).layout, ShardLayout) or not _type(arg).shape for arg in args):
                 _refuse(f"{_op(op)} between two whole tensors", "view one of them with a sharded layout", span)
             if _type(args[1]).shape and not _type(args[0]).shape:

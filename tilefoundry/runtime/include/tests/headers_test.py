@@ -17,6 +17,7 @@ using Ctas = Mesh<Layout<Shape<_2, Int<128>>, Stride<Int<128>, _1>>, TopologySco
 inline void kernel() {
   auto row = Layout<Shape<Int<128>>, Stride<_1>>{};
   using PerThread = ShardLayout<Layout<Shape<_4, _32>, Stride<_0, _0>>, cute::tuple<shard::S<0>, shard::S<1>>, Warps>;
+  using InMemory = ShardLayout<Layout<Shape<_4, _32>, Stride<_32, _1>>, cute::tuple<shard::S<0>, shard::S<1>>, Warps>;
   auto x = register_tensor<float>(row, PerThread{});
   using Whole = ShardLayout<Layout<Shape<_1>, Stride<_0>>, cute::tuple<shard::B, shard::B>, Warps>;
   auto y = register_tensor<float>(Layout<Shape<_1>, Stride<_1>>{}, Whole{});
@@ -26,6 +27,11 @@ inline void kernel() {
 }}
 """
 _MEMORY = "auto t = make_tensor(make_gmem_ptr(static_cast<float*>(nullptr)), row);"
+_HALF = (
+    "using Half = MeshSlice<ThreadSlice<64, 64>, Layout<Shape<_2, _32>, Stride<_32, _1>>>;"
+    "auto z = register_tensor<float>(Layout<Shape<_64>, Stride<_1>>{}, ShardLayout<Layout<Shape<_2, _32>,"
+    "Stride<_0, _0>>, cute::tuple<shard::S<0>, shard::S<1>>, Half>{});"
+)
 
 _REFUSED = {
     "raw pointer": (
@@ -99,11 +105,8 @@ _REFUSED = {
         "must multiply to the slice's size",
     ),
     "reduction over the warps of a slice": (
-        "using Half = MeshSlice<ThreadSlice<64, 64>, Layout<Shape<_2, _32>, Stride<_32, _1>>>;"
-        "auto z = register_tensor<float>(Layout<Shape<_64>, Stride<_1>>{}, ShardLayout<Layout<Shape<_2, _32>,"
-        "Stride<_0, _0>>, cute::tuple<shard::S<0>, shard::S<1>>, Half>{});"
-        "auto one = register_tensor<float>(Layout<Shape<_1>, Stride<_1>>{}, ShardLayout<Layout<Shape<_1>, Stride<_0>>,"
-        "cute::tuple<shard::B, shard::B>, Half>{});"
+        _HALF + "auto one = register_tensor<float>(Layout<Shape<_1>, Stride<_1>>{},"
+        "ShardLayout<Layout<Shape<_1>, Stride<_0>>, cute::tuple<shard::B, shard::B>, Half>{});"
         "auto ws = shared_tensor<float>(cta_shared(), row, row); ops::reduce<op::sum, Axes<0>>(z, one, ws);",
         "within a slice a reduction stays in its warp",
     ),
@@ -150,6 +153,53 @@ _REFUSED = {
         "using Two = Layout<Shape<_2>, Stride<_1>>; auto ws = shared_tensor<float>(cta_shared(), Two{}, Two{});"
         "ops::transpose<Permutation<0>>(x, x, ws);",
         "the workspace is smaller than transpose_workspace_bytes()",
+    ),
+    "scan over the warps of a slice": (
+        _HALF + "auto ws = shared_tensor<float>(cta_shared(), row, row); ops::scan<op::sum, 0>(z, z, _0{}, ws);",
+        "within a slice a scan stays in its warp",
+    ),
+    "transpose by a slice": (
+        _HALF + "auto ws = shared_tensor<float>(cta_shared(), row, row); ops::transpose<Permutation<0>>(z, z, ws);",
+        "all instances of the CTA take part, and a slice has only some of them",
+    ),
+    "asynchronous copy of a raw pointer": (
+        "ops::copy_async(static_cast<float*>(nullptr), x);",
+        "ops::copy_async: a raw pointer has no extents and no residency",
+    ),
+    "asynchronous copy under Dynamic": (
+        _MEMORY + "auto s = shared_tensor<float>(cta_shared(), row, row);"
+        "using Open = ShardLayout<Layout<Shape<_4, _32>, Stride<_32, _1>>, cute::tuple<shard::S<0>, shard::Dynamic>,"
+        "Warps>; ops::copy_async(make_shard_tensor(t, row, Open{}), view(s, row, Open{}));",
+        "Dynamic shard attribute must be resolved before local()",
+    ),
+    "asynchronous copy into a whole tile": (
+        _MEMORY + "auto s = shared_tensor<float>(cta_shared(), row, row); ops::copy_async(t, s);",
+        "ops::copy_async: a whole shared tile has no owner per element",
+    ),
+    "asynchronous copy of another type": (
+        _MEMORY + "auto s = shared_tensor<int>(cta_shared(), row, row);"
+        "ops::copy_async(view(t, row, InMemory{}), view(s, row, InMemory{}));",
+        "ops::copy_async: source and destination types differ",
+    ),
+    "asynchronous copy of another shape": (
+        _MEMORY + "auto s = shared_tensor<float>(cta_shared(), row, row);"
+        "ops::copy_async(view(t, row, InMemory{}), view(s, Layout<Shape<Int<64>>, Stride<_1>>{}, ShardLayout<Layout<"
+        "Shape<_4, Int<16>>, Stride<Int<16>, _1>>, cute::tuple<shard::S<0>, shard::B>, Warps>{}));",
+        "must have equal local shapes",
+    ),
+    "wait for fewer groups than none": ("ops::cp_async_wait<-1>();", "must not be negative"),
+    "first elements of a raw pointer": (
+        "ops::copy_n<1>(static_cast<float*>(nullptr), x);",
+        "ops::copy_n: a raw pointer has no extents and no residency",
+    ),
+    "more first elements than there are": ("ops::copy_n<2>(x, x);", "an instance holds fewer elements than are to be"),
+    "first elements of a whole tile": (
+        "auto s = shared_tensor<float>(cta_shared(), row, row); ops::copy_n<1>(x, s);",
+        "ops::copy_n: a whole shared tile has no owner per element",
+    ),
+    "registers that instances share": (
+        "register_tensor<float>(row, InMemory{});",
+        "split modes have stride 0, because each instance has its own registers",
     ),
     "order of registers": (
         "ops::topk<true>(x, x, x, _0{});",

@@ -6,6 +6,8 @@ from pathlib import Path
 HEADERS = Path(__file__).absolute().parents[1] / "tilefoundry/runtime"
 
 PUBLIC = {
+    "core/copy_async.h": {"copy_async", "cp_async_commit", "cp_async_wait"},
+    "core/copy_n.h": {"copy_n"},
     "core/elementwise.h": {"binary", "cast", "clamp", "fill", "iota", "unary", "where"},
     "core/gather.h": {"gather"},
     "core/local_matmul.h": {"local_matmul"},

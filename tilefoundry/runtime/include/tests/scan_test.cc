@@ -105,6 +105,21 @@ TEST(Scan, OverWarpsThroughAWorkspace) {
   check<op::sum, float, 1, 128, 1, false, true, All>(50);
 }
 
+TEST(Scan, ASliceScansWithinItsWarps) {
+  // The second half of the CTA alone: two rows of 32, a lane each.
+  using Half = MeshSlice<ThreadSlice<64, 64>, Layout<Shape<_2, _32>, Stride<_32, _1>>>;
+  using SL = ShardLayout<Layout<Shape<_2, _32>, Stride<_0, _0>>, cute::tuple<S<0>, S<1>>, Half>;
+  launch(1, 0, [&] {
+    if (!ThreadSlice<64, 64>::contains()) return;
+    auto x = register_tensor<int32_t>(RowMajor<2, 32>{}, SL{});
+    auto y = register_tensor<int32_t>(RowMajor<2, 32>{}, SL{});
+    ops::iota(x, _1{}, 1, 1);
+    ops::scan<op::sum, 1>(x, y, _1{});
+    int const n = program_id<kThread>() % 32 + 1;
+    EXPECT_EQ(y.data()[0], n * (n + 1) / 2);
+  });
+}
+
 TEST(Scan, ReplicasAreEqual) {
   using SL = ShardLayout<Layout<Shape<_2, _32>, Stride<_1, _0>>, cute::tuple<B, S<1>>, Warps>;
   check_kinds<2, 32, 1, false, SL>();

@@ -60,14 +60,16 @@ TILEFOUNDRY_DEVICE void copy_async(Src const& src, Dst&& dst) {
   TILEFOUNDRY_OP("copy_async");
   using D = detail::remove_cvref_t<Dst>;
   constexpr bool tensors = detail::is_tensor_like_v<Src> && detail::is_tensor_like_v<D>;
-  static_assert(tensors,
-                "ops::copy_async: a raw pointer has no extents and no residency; pass ShardTensors or CuTe tensors");
+  static_assert(
+      tensors,
+      "ops::copy_async: a raw pointer has no extents and no residency; pass ShardTensors or CuTe tensors");
   if constexpr (tensors) {
     static_assert(std::is_same<std::remove_const_t<typename Src::value_type>, typename D::value_type>::value,
                   "ops::copy_async: source and destination types differ; convert with tilefoundry::copy");
-    static_assert(!is_shard_tensor<D>::value || !detail::has_no_owner<D>(),
-                  "ops::copy_async: a whole shared tile has no owner per element; take a view with a fragment "
-                  "layout");
+    static_assert(
+        !is_shard_tensor<D>::value || !detail::has_no_owner<D>(),
+        "ops::copy_async: a whole shared tile has no owner per element; take a view with a fragment "
+        "layout");
     decltype(auto) from = detail::part_of(src, dst);
     decltype(auto) to = detail::part_of(dst, src);
     using From = detail::remove_cvref_t<decltype(from)>;
@@ -88,7 +90,7 @@ TILEFOUNDRY_DEVICE void cp_async_commit() { target::async_commit(); }
 template <int Pending>
 TILEFOUNDRY_DEVICE void cp_async_wait() {
   static_assert(Pending >= 0, "ops::cp_async_wait: the number of groups in flight must not be negative");
-  target::async_wait<Pending < 0 ? 0 : Pending>();
+  target::async_wait < Pending<0 ? 0 : Pending>();
 }
 
 }  // namespace ops

@@ -42,10 +42,12 @@ template <int N, class Src, class Dst>
 TILEFOUNDRY_DEVICE void copy_n(Src const& src, Dst&& dst) {
   TILEFOUNDRY_OP("copy_n");
   using D = detail::remove_cvref_t<Dst>;
-  static_assert(detail::is_tensor_like_v<Src> && detail::is_tensor_like_v<D>,
-                "ops::copy_n: a raw pointer has no extents and no residency; pass ShardTensors or CuTe tensors");
-  static_assert(!is_shard_tensor<D>::value || !detail::has_no_owner<D>(),
-                "ops::copy_n: a whole shared tile has no owner per element; take a view with a fragment layout");
+  static_assert(
+      detail::is_tensor_like_v<Src> && detail::is_tensor_like_v<D>,
+      "ops::copy_n: a raw pointer has no extents and no residency; pass ShardTensors or CuTe tensors");
+  static_assert(
+      !is_shard_tensor<D>::value || !detail::has_no_owner<D>(),
+      "ops::copy_n: a whole shared tile has no owner per element; take a view with a fragment layout");
   decltype(auto) from = detail::as_shard(src);
   decltype(auto) to = detail::as_shard(dst);
   using From = detail::remove_cvref_t<decltype(from)>;

@@ -15,9 +15,9 @@ TILEFOUNDRY_HOST_DEVICE auto spread(Tensor const& tensor, Like const& like, cute
   static_assert(F::valid, "ops: the modes of the shard layout must factor the logical extents in order");
   static_assert(Tensor::rank == F::axes, "ops: a whole tensor has the axes of what it is copied to or from");
   constexpr ModeMap<F::modes> map = F::map();
-  auto const layout =
-      cute::make_layout(like.shard_layout.layout.shape(),
-                        cute::make_stride(cute::stride<map.axis[k]>(tensor.layout()) * cute::Int<map.weight[k]>{}...));
+  auto const layout = cute::make_layout(
+      like.shard_layout.layout.shape(),
+      cute::make_stride(cute::stride<map.axis[k]>(tensor.layout()) * cute::Int<map.weight[k]>{}...));
   using Attrs = decltype(like.shard_layout.attrs);
   using Mesh = decltype(like.shard_layout.mesh);
   return view(tensor, typename Like::global_layout_type{},
@@ -29,8 +29,8 @@ TILEFOUNDRY_HOST_DEVICE constexpr int static_size() {
   return static_or<remove_cvref_t<decltype(cute::size(typename Tensor::layout_type{}))>>(0);
 }
 
-/// The running instance's part of an operand whose peer is `other`: of a ShardTensor its own; a CuTe tensor of
-/// the peer's full shape is spread as the peer is, and any other one is a part already.
+/// The running instance's part of an operand whose peer is `other`: of a ShardTensor its own; a CuTe tensor
+/// of the peer's full shape is spread as the peer is, and any other one is a part already.
 template <class T, class Other>
 TILEFOUNDRY_HOST_DEVICE decltype(auto) part_of(T& t, Other const& other) {
   using Tensor = remove_cvref_t<T>;

@@ -217,6 +217,8 @@ TILEFOUNDRY_DEVICE void scan(Src const& src, Dst&& dst, cute::C<Axis>, [[maybe_u
                     std::is_same<Op, op::max>::value || std::is_same<Op, op::min>::value,
                 "ops::scan: the op is sum, prod, max or min");
   static_assert(!Plan::crosses_ctas, "ops::scan: the axis is split over CTAs; scan it in another kernel");
+  static_assert(!Plan::crosses_warps || !detail::is_mesh_slice<typename Plan::Mesh>::value,
+                "ops::scan: within a slice a scan stays in its warp");
   static_assert(!Plan::crosses_warps || has_workspace,
                 "ops::scan: the scan leaves its warp and needs a shared-memory workspace");
   static_assert(Out::kept == Plan::Elements::kept && Out::reduced == Plan::Elements::reduced,

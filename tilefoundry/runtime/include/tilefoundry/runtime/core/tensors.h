@@ -28,8 +28,8 @@ inline namespace TILEFOUNDRY_UNIT {
 
 namespace detail {
 
-/// A `Pointer` into global memory whose tensor has rows that start at multiples of `Bytes`: the base and every
-/// stride but the innermost (which is 1). Moved, it is a plain `Pointer` again.
+/// A `Pointer` into global memory whose tensor has rows that start at multiples of `Bytes`: the base and
+/// every stride but the innermost (which is 1). Moved, it is a plain `Pointer` again.
 template <class Pointer, int Bytes>
 struct AlignedRows : AlignedPointer<Pointer, Bytes> {
   using AlignedPointer<Pointer, Bytes>::AlignedPointer;
@@ -146,6 +146,17 @@ TILEFOUNDRY_HOST_DEVICE constexpr auto shared_tensor(char* base, Logical logical
   return make_shard_tensor(cute::make_tensor(Pointer(pointer), storage), logical, SL{storage, {}, {}});
 }
 
+namespace detail {
+
+template <class SL, int... k>
+TILEFOUNDRY_HOST_DEVICE constexpr bool registers_apart(cute::seq<k...>) {
+  using Traits = ShardTraits<SL>;
+  return ((Traits::splits_of(k) == 0 || Traits::template extent<k> == 1 || Traits::template stride<k> == 0) &&
+          ... && true);
+}
+
+}  // namespace detail
+
 /// An uninitialised register fragment that the instance owns.
 /// @param shard_layout static; split modes have stride 0, because each instance has its own registers
 /// @param name what checking mode calls the fragment
@@ -157,6 +168,8 @@ TILEFOUNDRY_HOST_DEVICE constexpr auto register_tensor(Logical, SL shard_layout,
                 "register_tensor: register fragments have static layouts");
   static_assert(F::valid,
                 "register_tensor: the modes of the shard layout must factor the logical extents in order");
+  static_assert(detail::registers_apart<SL>(cute::make_seq<F::modes>{}),
+                "register_tensor: split modes have stride 0, because each instance has its own registers");
   constexpr int count = decltype(cute::cosize(
       cute::make_layout(shard_layout_local_shape(shard_layout), shard_layout.layout.stride())))::value;
   using Engine = cute::Tensor<detail::RegisterEngine<T, count>, cute::Layout<cute::Int<count>>>;

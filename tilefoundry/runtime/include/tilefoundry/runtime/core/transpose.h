@@ -111,6 +111,10 @@ TILEFOUNDRY_DEVICE void transpose(Src const& src, Dst&& dst, Ws&& ws) {
   static_assert(detail::workspace_bytes<detail::remove_cvref_t<Ws>>() >= transpose_workspace_bytes<Src>(),
                 "ops::transpose: the workspace is smaller than transpose_workspace_bytes()");
   using Traits = detail::ShardTraits<typename Src::shard_layout_type>;
+  using To = detail::ShardTraits<typename D::shard_layout_type>;
+  static_assert(!detail::is_mesh_slice<typename Traits::mesh_type>::value &&
+                    !detail::is_mesh_slice<typename To::mesh_type>::value,
+                "ops::transpose: all instances of the CTA take part, and a slice has only some of them");
   auto const shared = detail::workspace_of<T>(ws);
   auto const axes = cute::make_seq<Perm::rank>{};
   if (detail::leads_replicas<Traits>(src.shard_layout.mesh.local_index(), cute::make_seq<Traits::axes>{})) {

@@ -66,7 +66,8 @@ void store_global_pack(CheckedPointer<T> const& p, Pack<T, N> const& pack) {
 }
 #endif
 
-/// A `Pointer` that is a multiple of `Bytes`. Moved, it is a plain `Pointer` again, of which nothing is known.
+/// A `Pointer` that is a multiple of `Bytes`. Moved, it is a plain `Pointer` again, of which nothing is
+/// known.
 template <class Pointer, int Bytes>
 struct AlignedPointer : Pointer {
   using iterator = Pointer;  // what says where memory resides, and how its addresses are permuted
@@ -139,7 +140,8 @@ struct PackPlan<ShardLayout<Layout, Attrs, Mesh>> {
     int const extents[] = {Traits::template extent<k>..., 1};
     int const steps[] = {static_or<Stride<k>>(0)..., 0};  // 0 where only the run knows
     int const multiples[] = {stride_multiple<Stride<k>>(unknown)..., 0};
-    // The innermost modes that an instance holds whole are one run as long as each steps over those behind it.
+    // The innermost modes that an instance holds whole are one run as long as each steps over those behind
+    // it.
     int run = 1, first = Traits::modes;
     for (int mode = Traits::modes - 1; mode >= 0; --mode) {
       if (extents[mode] == 1 || Traits::splits_of(mode) > 0) continue;

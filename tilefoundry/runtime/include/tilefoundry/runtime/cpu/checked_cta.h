@@ -52,9 +52,10 @@ class Tile : public Memory {
     bool const same = std::memcmp(at, value, static_cast<size_t>(bytes)) == 0;
     for (int i = 0; i < bytes; ++i) {
       Accesses& byte = cell(at + i);
-      Accesses::Result const result = kind == Write::atomic      ? byte.add(*here.order, here.thread)
-                                      : kind == Write::in_flight ? byte.take_off(*here.order, here.thread, same)
-                                                                 : byte.write(*here.order, here.thread, same);
+      Accesses::Result const result = kind == Write::atomic ? byte.add(*here.order, here.thread)
+                                      : kind == Write::in_flight
+                                          ? byte.take_off(*here.order, here.thread, same)
+                                          : byte.write(*here.order, here.thread, same);
       if (result.verdict != Accesses::Verdict::fine) refuse(here, at, result, "writes", "accesses");
     }
     if (kind == Write::in_flight) remember(here, at, bytes);

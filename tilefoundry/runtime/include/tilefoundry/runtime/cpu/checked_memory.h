@@ -85,7 +85,7 @@ class Memory {
 struct Accesses {
   Order::Set writers = Order::kNone;  ///< of the value that is there: several are replicas
   Order::Set readers = Order::kNone;
-  bool atomic = false;  ///< the writers have added to what was there
+  bool atomic = false;   ///< the writers have added to what was there
   uint16_t flights = 0;  ///< asynchronous copies to it that nobody has waited for, replicas of one value
 
   enum class Verdict { fine, uninitialised, in_flight, race, conflict };

@@ -91,7 +91,9 @@ class Order {
   }
 
   /// Whether there are accesses, and one of them is ordered before what `thread` does now.
-  bool any_ordered(Set set, int thread) const { return set != kNone && (!live(set) || any_before(set, thread)); }
+  bool any_ordered(Set set, int thread) const {
+    return set != kNone && (!live(set) || any_before(set, thread));
+  }
   bool any_before(Set set, int thread) const {
     for (; live(set); set = nodes_[set - first_].parent) {
       if (before(set, thread)) return true;
