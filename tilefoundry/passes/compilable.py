@@ -26,6 +26,7 @@ from tilefoundry.ir.shard import (
     is_per_unit,
 )
 from tilefoundry.ir.tir.barriers import participants
+from tilefoundry.ir.tir.ops.rules import local_shape
 from tilefoundry.ir.traverse import post_order
 from tilefoundry.ir.types import DType, StorageKind, TensorType
 from tilefoundry.passes.base import CALL_FREE, TIR, KernelPass
@@ -172,10 +173,7 @@ def _view(var: Var, value: Call, type_: TensorType, owners: Collection[Var], spa
 def _effect(op: tir.EffectOp, args: tuple[Expr, ...], span: SourceSpan | None) -> None:
     match op:
         case tir.Copy() | tir.CopyAsync():
-            if isinstance(op, tir.CopyAsync) and not isinstance(_type(args[1]).layout, ShardLayout):
-                _refuse(
-                    f"{_op(op)} into a whole tile", "view the tile with a sharded layout: (4 @ m.w, 32 @ m.l)", span
-                )
+            _whole_tiles(op, args, span)
             if not any(isinstance(_type(arg).layout, ShardLayout) or not _type(arg).shape for arg in args):
                 _refuse(f"{_op(op)} between two whole tensors", "view one of them with a sharded layout", span)
             if _type(args[1]).shape and not _type(args[0]).shape:
@@ -191,6 +189,20 @@ def _effect(op: tir.EffectOp, args: tuple[Expr, ...], span: SourceSpan | None) -
             _elementwise(op, args, span)
         case _:
             _refuse(_op(op), "use the elementwise ops, T.copy, T.reduce, T.mma and T.sync", span)
+
+
+def _whole_tiles(op: tir.EffectOp, args: tuple[Expr, ...], span: SourceSpan | None) -> None:
+    """Refuses a copy between parts and a whole tile, whose elements have no owners."""
+    for arg, other in zip(args, reversed(args), strict=True):
+        tile, peer = _type(arg), _type(other)
+        if tile.storage is not StorageKind.SMEM or isinstance(tile.layout, ShardLayout) or not tile.shape:
+            continue
+        if isinstance(peer.layout, ShardLayout) and local_shape(peer) != tile.shape:
+            _refuse(
+                f"{_op(op)} between a part and the whole tile '{arg.name if isinstance(arg, Var) else arg}'",
+                "view the tile with a sharded layout: (4 @ m.w, 32 @ m.l)",
+                span,
+            )
 
 
 def _elementwise(op: tir.EffectOp, args: tuple[Expr, ...], span: SourceSpan | None) -> None:

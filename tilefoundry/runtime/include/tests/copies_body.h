@@ -132,7 +132,7 @@ TILEFOUNDRY_DEVICE void check_view(Args const& args, Recorder& record) {
   constexpr int bytes = R * Q * static_cast<int>(sizeof(T)) + kGuard;
   poison(bytes);
   using Box = Matrix<R, C>;
-  auto const from = tensor_from<multiple(Offset)>(matrix<T, Vector, R, P>(args), Offset);
+  auto const from = tensor_from<multiple(Offset)>(matrix<T, Vector, R + 1, P>(args), Offset);
   auto const source = view(from, Box{}, typename Plan::template In<R, C, P>{});
   auto tile = shared_tensor<T>(cta_shared(), Box{}, Layout<Shape<Int<R>, Int<C>>, Stride<Int<Q>, _1>>{});
   ops::copy_async(source, view(tile, Box{}, typename Plan::template InTile<R, C, Q>{}));
