@@ -93,4 +93,6 @@ constexpr int kSharedBytes = 1 << 15;
 constexpr int kLogBytes = 1 << 20;  ///< for each CTA
 constexpr int kStages = 6;          ///< of the pipelined sum, of (16, 64) i32
 constexpr unsigned char kPoison = 0xa5;
+constexpr int kParts = 3;
+constexpr char const* kPartNames[] = {"views", "tiles", "first"};
 }  // namespace copycheck_sizes

@@ -17,7 +17,17 @@ namespace detail {
 template <class T>
 inline constexpr bool is_global_v = cute::is_gmem<typename T::engine_type::iterator>::value;
 
-/// Starts to copy in packs of N elements, those of at least 4 bytes without a detour through registers.
+/// Whether threads of a CTA hold the same part.
+template <class Traits, int... M>
+TILEFOUNDRY_HOST_DEVICE constexpr bool has_replicas(cute::seq<M...>) {
+  using Mesh = typename Traits::mesh_type;
+  return ((Traits::split(M) < 0 && Mesh::template extent<M> != 1 &&
+           Mesh::template scope<M>() == TopologyScope::thread) ||
+          ... || false);
+}
+
+/// Starts to copy in packs of N elements, those of at least 4 bytes without a detour through registers. Of
+/// replicas each stores the same values, which asynchronous copies must not: nothing orders them.
 template <int N, class Src, class Dst>
 TILEFOUNDRY_DEVICE void start_packs(Src const& src, Dst& dst) {
   using T = typename Dst::value_type;
@@ -25,7 +35,8 @@ TILEFOUNDRY_DEVICE void start_packs(Src const& src, Dst& dst) {
 #if defined(TILEFOUNDRY_CHECKED)
   constexpr bool starts = true;  // whatever a GPU may do at once, a program must not count on
 #else
-  constexpr bool starts = bytes >= 4;
+  using Traits = ShardTraits<typename Dst::shard_layout_type>;
+  constexpr bool starts = bytes >= 4 && !has_replicas<Traits>(cute::make_seq<Traits::axes>{});
 #endif
   auto const in = elements(src);
   auto const out = elements(dst);
@@ -52,7 +63,8 @@ namespace ops {
 /// On sm_80 and later cp.async moves 16, 8 or 4 bytes at once: the widest of which the types of both views
 /// prove that they are contiguous and aligned. Proven is what global_tensor knows of a Vector argument and
 /// shared_tensor of a tile, under static strides; a pointer that was moved is aligned to its elements only.
-/// Elements that stay below 4 bytes, and all elements on older GPUs, are loaded and stored.
+/// Elements that stay below 4 bytes, parts that several threads hold (Broadcast), and all elements on older
+/// GPUs, are loaded and stored.
 /// @param src, dst ShardTensors of equal local shape, of which the instance's own parts are meant; or CuTe
 ///   tensors, which are such parts already, or have the full shape of a ShardTensor on the other side
 template <class Src, class Dst>
