@@ -13,11 +13,11 @@ using namespace cute;
 namespace tilefoundry { inline namespace TILEFOUNDRY_UNIT {
 template <> constexpr auto program_shape<TopologyScope::thread>() noexcept { return Shape<Int<128>>{}; }
 using Warps = Mesh<Layout<Shape<_4, _32>, Stride<_32, _1>>, TopologyScope::thread>;
+using InMemory = ShardLayout<Layout<Shape<_4, _32>, Stride<_32, _1>>, cute::tuple<shard::S<0>, shard::S<1>>, Warps>;
 using Ctas = Mesh<Layout<Shape<_2, Int<128>>, Stride<Int<128>, _1>>, TopologyScope::cta, TopologyScope::thread>;
 inline void kernel() {
   auto row = Layout<Shape<Int<128>>, Stride<_1>>{};
   using PerThread = ShardLayout<Layout<Shape<_4, _32>, Stride<_0, _0>>, cute::tuple<shard::S<0>, shard::S<1>>, Warps>;
-  using InMemory = ShardLayout<Layout<Shape<_4, _32>, Stride<_32, _1>>, cute::tuple<shard::S<0>, shard::S<1>>, Warps>;
   auto x = register_tensor<float>(row, PerThread{});
   using Whole = ShardLayout<Layout<Shape<_1>, Stride<_0>>, cute::tuple<shard::B, shard::B>, Warps>;
   auto y = register_tensor<float>(Layout<Shape<_1>, Stride<_1>>{}, Whole{});
