@@ -62,3 +62,10 @@ def test_what_divides_an_offset_whatever_its_variables_are() -> None:
     assert known_multiple(dim_add(dim_mul(i, 12), 8)) == 4
     assert known_multiple(dim_mul(dim_add(i, 1), 32)) == 16
     assert known_multiple(i) == 1 and known_multiple(0) == 16
+
+
+def test_what_is_known_of_variables_divides_more() -> None:
+    i, j = Var("i", INDEX_TYPE), Var("j", INDEX_TYPE)
+    known = {i: 8}
+    assert known_multiple(i, multiples=known) == 8 and known_multiple(dim_mul(i, 2), multiples=known) == 16
+    assert known_multiple(dim_add(i, 4), multiples=known) == 4 and known_multiple(dim_add(i, j), multiples=known) == 1
