@@ -2,6 +2,8 @@
 
 `TILEFOUNDRY_TEST_TARGET=cuda` runs the same tests on a GPU. Tensors are made, given back and compared on the CPU.
 `TILEFOUNDRY_TEST_CHECKING=1` runs them in checking mode, where a right program must report nothing.
+
+Most of what these tests take is the compiler's time, so on the CPU it optimises little unless a test says how.
 """
 
 from __future__ import annotations
@@ -31,8 +33,9 @@ leaves_output = pytest.mark.skipif(CHECKING, reason="the program leaves a part o
 
 def compiled(program: Any, options: CompilerOptions | None = None) -> Callable[..., Any]:
     """The compiled program, which takes and gives back CPU tensors; a tensor that it writes to is written to."""
+    options = options or CompilerOptions(optimization_level=1 if TARGET == "cpu" else 3)
     if CHECKING:
-        options = replace(options or CompilerOptions(), checking=True)
+        options = replace(options, checking=True)
     kernel = tilefoundry.jit(program, target=TARGET, options=options)
     if TARGET == "cpu":
         return kernel

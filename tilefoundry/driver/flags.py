@@ -42,8 +42,16 @@ _SHARED_OBJECT = ["-std=c++17", "-fPIC", "-fvisibility=hidden", "-fvisibility-in
 def host_entry(
     toolchain: HostToolchain, target: Target, options: CompilerOptions, source: str, output: str
 ) -> list[str]:
-    """Compiles a host source: plain C++ for the oldest CPU of the family, since it runs before anything is checked."""
-    flags = [*_SHARED_OBJECT, "-O2", *_macros(target, options), "-DTILEFOUNDRY_HOST_ENTRY=1"]
+    """Compiles a host source: plain C++ for the oldest CPU of the family, since it runs before anything is checked.
+
+    It holds no loop that more than -O2 could improve.
+    """
+    flags = [
+        *_SHARED_OBJECT,
+        f"-O{min(2, options.optimization_level)}",
+        *_macros(target, options),
+        "-DTILEFOUNDRY_HOST_ENTRY=1",
+    ]
     return [str(toolchain.cxx), *flags, *_headers(toolchain), "-c", source, "-o", output]
 
 

@@ -6,11 +6,13 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
 
+from tilefoundry.diagnostics import CompileError
 from tilefoundry.driver import CompilerOptions, build, compile, jit, load, lower
 from tilefoundry.driver.scale_program import THRICE, TWICE
 from tilefoundry.ir.core.module import Module
@@ -136,3 +138,10 @@ def test_what_is_refused() -> None:
         jit(headless)
     with pytest.raises(TypeError, match="compile: expected a Module"):
         compile(TWICE.functions[0])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("compiles", [jit, compile], ids=["jit", "compile"])
+def test_a_cpu_of_another_family_is_refused(compiles: Callable[..., object]) -> None:
+    other = next(isa for isa in CpuTarget.ISAS if CpuTarget(isa).family != CpuTarget.default().family)
+    with pytest.raises(CompileError, match=f"isa={other}' is built on .* machines only"):
+        compiles(TWICE, target=CpuTarget(other))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import shlex
 import subprocess
 import time
@@ -89,11 +90,13 @@ def build_library(
         archs: compile architectures of a CUDA library; the target's own when empty.
 
     Raises:
-        CompileError: two kernels have one name; or a compiler is missing or failed: the text has the command and what
-            it printed.
+        CompileError: two kernels have one name; the target is a CPU of another family than this machine's; or a
+            compiler is missing or failed: the text has the command and what it printed.
     """
-    toolchain = find_host() if toolchain is None else toolchain
     target = _modules(contents)[0].target
+    if isinstance(target, CpuTarget):
+        _require_family(target)
+    toolchain = find_host() if toolchain is None else toolchain
     if isinstance(target, CudaTarget):
         archs = archs or (target.arch,)
     sources, units = generated_sources(contents, archs), _units(contents)
@@ -140,6 +143,18 @@ def build_library(
     for step in last:
         _finish(step, _run(step, work), dump)
     return work / name, sources
+
+
+def _require_family(target: CpuTarget) -> None:
+    """A library is linked with this machine's TVM FFI, whatever the compiler at hand compiles for."""
+    here = CpuTarget.default().family
+    if target.family != here:
+        raise CompileError(
+            f"a library for '{target.canonical_text()}' is built on {target.family} machines only, since it is linked "
+            f"with the machine's own libtvm_ffi; this is {platform.machine()}",
+            remedy=f"compile it on one, or here for one of "
+            f"{', '.join(isa for isa in CpuTarget.ISAS if CpuTarget(isa).family == here)}",
+        )
 
 
 def compile_ptx(module: LinkableModule, options: CompilerOptions, work: Path, arch: str = "") -> dict[str, str]:

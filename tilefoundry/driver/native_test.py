@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import platform
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,22 @@ def test_two_builds_in_two_folders_are_equal(
         digests.add(hashlib.sha256(content).hexdigest())
     assert len(digests) == 1
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("isa", "machine", "refusal"),
+    [
+        ("aarch64", "x86_64", r"'cpu isa=aarch64' is built on aarch64 machines(.|\n)*x86-64-v2, x86-64-v3, x86-64-v4"),
+        ("x86-64-v2", "aarch64", r"'cpu isa=x86-64-v2' is built on x86-64 machines(.|\n)*for one of aarch64"),
+    ],
+)
+def test_a_cpu_of_another_family_is_refused_before_any_compiler_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, isa: str, machine: str, refusal: str
+) -> None:
+    monkeypatch.setattr(platform, "machine", lambda: machine)
+    with pytest.raises(CompileError, match=refusal):
+        build_library(axpy_module(CpuTarget(isa)), CompilerOptions(), tmp_path, "axpy.so")
+    assert not any(tmp_path.iterdir())
 
 
 def test_a_library_holds_a_cubin_for_each_architecture(tmp_path: Path) -> None:

@@ -105,3 +105,11 @@ def test_ahead_of_time_they_are_arguments(tmp_path: Path) -> None:
     described = json.loads((tmp_path / "scale.abi.json").read_text())["options"]
     assert CompilerOptions(**described) == options
     assert main([*program, "--target", "cpu", "--stages", "99"]) == 1
+
+
+def test_ahead_of_time_a_cpu_of_another_family_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program = ["--module", "tilefoundry.driver.scale_program:TWICE", "--name", "scale", "--out", str(tmp_path)]
+    other = next(isa for isa in CpuTarget.ISAS if CpuTarget(isa).family != CpuTarget.default().family)
+    assert main([*program, "--target", "cpu", "--arch", other]) == 1
+    assert f"scale: a library for 'cpu isa={other}' is built on" in capsys.readouterr().err
+    assert not any(tmp_path.iterdir())

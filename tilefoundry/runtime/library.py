@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import platform
 import tempfile
 import threading
 from collections.abc import Callable
@@ -18,6 +19,9 @@ class LibraryError(LaunchError, RuntimeError):
     """A library cannot be used here: it does not load, lacks a symbol, or was built for another machine."""
 
 
+# e_machine of an ELF file, as the platform module calls the machines that generated libraries may be for.
+_MACHINES = {62: "x86_64", 183: "aarch64"}
+
 _opened: dict[str, tvm_ffi.Module] = {}
 _lock = threading.Lock()
 
@@ -30,11 +34,12 @@ def open_library(path: Path) -> tvm_ffi.Module:
 
     Raises:
         FileNotFoundError: there is no such file.
-        LibraryError: the dynamic loader refuses it.
+        LibraryError: it is for CPUs of another family, or the dynamic loader refuses it.
     """
     if not path.is_file():
         raise FileNotFoundError(f"no kernel library at '{path}'")
     content = path.read_bytes()
+    _refuse_other_machines(content, path)
     digest = hashlib.sha256(content).hexdigest()
     with _lock:
         if digest not in _opened:
@@ -48,6 +53,16 @@ def open_library(path: Path) -> tvm_ffi.Module:
             finally:
                 os.unlink(copy)
         return _opened[digest]
+
+
+def _refuse_other_machines(content: bytes, path: Path) -> None:
+    """The dynamic loader says of such a library that there is no such file."""
+    machine = _MACHINES.get(int.from_bytes(content[18:20], "little")) if content.startswith(b"\x7fELF") else None
+    if machine not in (None, platform.machine()):
+        raise LibraryError(
+            f"cannot load '{path}': it is built for {machine}, and this machine is {platform.machine()}",
+            remedy="build the library again on this machine",
+        )
 
 
 def find_symbol(library: tvm_ffi.Module, name: str, path: Path) -> Callable[..., object]:

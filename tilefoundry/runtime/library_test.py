@@ -1,6 +1,7 @@
 """Libraries are told apart by content, and symbols that are missing by name."""
 
 import os
+import platform
 import subprocess
 from pathlib import Path
 
@@ -46,6 +47,20 @@ def test_what_cannot_be_loaded_is_named(tmp_path: Path) -> None:
     broken.write_bytes(b"\x7fELF nothing more")
     with pytest.raises(RuntimeError, match="cannot load .*broken.so"):
         open_library(broken)
+
+
+@pytest.mark.parametrize(("machine", "number"), [("aarch64", 183), ("x86_64", 62)])
+def test_a_library_for_another_family_is_refused_by_name(
+    machine: str, number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = build(tmp_path / "foreign.so", 5)
+    content = path.read_bytes()
+    path.write_bytes(content[:18] + number.to_bytes(2, "little") + content[20:])  # e_machine
+    monkeypatch.setattr(platform, "machine", lambda: {"aarch64": "x86_64", "x86_64": "aarch64"}[machine])
+    with pytest.raises(
+        RuntimeError, match=f"cannot load .*foreign.so': it is built for {machine}, and this machine is"
+    ):
+        open_library(path)
 
 
 def test_a_missing_symbol_is_named_with_the_path(tmp_path: Path) -> None:

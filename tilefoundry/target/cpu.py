@@ -58,6 +58,11 @@ class CpuTarget(Target):
         return cls(cls.DEFAULTS[name])
 
     @property
+    def family(self) -> str:
+        """The CPUs that the instruction set is one of: "x86-64" or "aarch64"."""
+        return "x86-64" if self.isa.startswith("x86-64") else self.isa
+
+    @property
     def levels(self) -> tuple[TopologyLevel, ...]:
         """CTAs, spread over a thread pool; the instances of one CTA."""
         return TopologyLevel("cta", None), TopologyLevel("thread", THREAD_LIMIT)

@@ -199,6 +199,7 @@ def test_a_family_of_cpus_has_one_default(machine, isa, monkeypatch):
     assert CpuTarget.default(machine) == CpuTarget(isa)
     monkeypatch.setattr("platform.machine", lambda: machine)
     assert CpuTarget.default() == CpuTarget(isa)
+    assert CpuTarget.default().family == ("aarch64" if isa == "aarch64" else "x86-64")
     with pytest.raises(ValueError, match=r"'riscv64'(.|\n)*x86_64, amd64, aarch64"):
         CpuTarget.default("riscv64")
 

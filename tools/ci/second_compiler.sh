@@ -6,30 +6,22 @@
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 dest=$root/.bazel/second_compiler
-work=$dest/apt
 
 [ $# -ge 1 ] || { echo "usage: second_compiler.sh TARGET..." >&2; exit 2; }
 fail() {
   printf 'second_compiler: %s\n' "$1" >&2
   exit 1
 }
+# shellcheck source=tools/ci/debian.sh
+source "$root/tools/ci/debian.sh"
 
-# The clang of the machine's own Debian release, unpacked beside the checkout; nothing is installed.
+# The clang of the machine's own Debian release.
 fetch_clang() {
-  local here=$root/tools/bazel/debian version
-  # shellcheck disable=SC1091 # it tells the machine's release
-  BAZEL_DEBIAN_SUITE=$(. /etc/os-release && printf '%s' "$VERSION_CODENAME")
-  export BAZEL_DEBIAN_SUITE
-  # shellcheck source=tools/bazel/debian/fetch.sh
-  source "$here/fetch.sh"
-  read_package_lists
+  local version
+  read_debian
   version=$(apt-cache depends clang | sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p' | head -n1)
-  [ -n "$version" ] || fail "the suite $suite has no clang"
-  mkdir -p "$dest/debs" "$dest/root"
-  (cd "$dest/debs" && apt-get download "clang-$version" "libclang-cpp$version" "libllvm$version" \
-    "libclang-common-$version-dev" > "$work/apt.log" 2>&1) || fail "apt-get could not download clang:
-$(sed 's/^/  /' "$work/apt.log")"
-  for deb in "$dest"/debs/*.deb; do dpkg-deb -x "$deb" "$dest/root"; done
+  [ -n "$version" ] || fail "the suite $BAZEL_DEBIAN_SUITE has no clang"
+  unpack_debian "clang-$version" "libclang-cpp$version" "libllvm$version" "libclang-common-$version-dev"
   local llvm=$dest/root/usr/lib/llvm-$version driver
   for driver in clang clang++; do
     cat > "$dest/$driver" << DRIVER
@@ -39,7 +31,6 @@ exec '$llvm/bin/$driver' "\$@"
 DRIVER
     chmod +x "$dest/$driver"
   done
-  unset APT_CONFIG
   "$dest/clang++" --version
 }
 
@@ -57,9 +48,6 @@ build() {
 }
 
 targets=("$@")
-[ ! -e "$dest" ] || chmod -R u+w "$dest"
-rm -rf "$dest"
-mkdir -p "$work"
 fetch_clang
 build one
 build two --repo_env=CC="$dest/clang"

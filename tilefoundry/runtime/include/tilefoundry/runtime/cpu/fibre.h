@@ -15,7 +15,14 @@ inline namespace TILEFOUNDRY_UNIT {
 namespace fibre {
 
 /// Leaves the running stack, storing where it stands in *from, and continues at `to`.
-__attribute__((noinline)) inline void switch_stack(void** from, void* to) {
+// Where gcc sees the whole program, it keeps values in registers that a callee leaves alone: but the callee
+// here is whatever runs on the other stack.
+#if defined(__clang__)
+__attribute__((noinline))
+#else
+__attribute__((noipa))
+#endif
+inline void switch_stack(void** from, void* to) {
 #if defined(__x86_64__)
   // rbp cannot be named as clobbered where it is the frame pointer. The 128 bytes below rsp may hold this
   // frame's data.
@@ -44,6 +51,7 @@ __attribute__((noinline)) inline void switch_stack(void** from, void* to) {
       "str x16, [x0]\n\t"
       "mov sp, x1\n\t"
       "ldp x29, x17, [sp], #16\n\t"
+      "mov x30, xzr\n\t"  // entry's return address, where a walk of the stack ends
       "br x17\n"
       "1:\n\t"
       "hint #36"
@@ -61,13 +69,12 @@ __attribute__((noinline)) inline void switch_stack(void** from, void* to) {
 inline void* prepare_stack(char* top, void (*entry)()) {
   void** slots = reinterpret_cast<void**>(top);
 #if defined(__x86_64__)
-  slots[-1] = nullptr;  // where a debugger's walk ends
-  slots[-2] = nullptr;  // entry's return address; at entry rsp is 8 below a multiple of 16
+  // entry's return address, where a walk of the stack ends; at entry rsp is 8 below a multiple of 16
   slots[-3] = nullptr;
   slots[-4] = reinterpret_cast<void*>(entry);
   return slots - 4;
 #else
-  slots[-2] = nullptr;
+  slots[-2] = nullptr;  // the frame pointer
   slots[-1] = reinterpret_cast<void*>(entry);
   return slots - 2;
 #endif
@@ -96,7 +103,9 @@ class Stacks {
     pitch_ = pitch;
     count_ = count;
     for (int i = 0; i < count; ++i) {
-      if (mprotect(base_ + static_cast<size_t>(i) * pitch_, page, PROT_NONE) != 0) throw std::bad_alloc();
+      if (mprotect(base_ + static_cast<size_t>(i) * pitch_, page, PROT_NONE) == 0) continue;
+      release();  // none of them is kept without its guard
+      throw std::bad_alloc();
     }
   }
 
