@@ -38,7 +38,8 @@ TILEFOUNDRY_DEVICE void write_small(T& tile, int salt) {
 }
 
 /// c = start + a @ b for tiles in the storages SA, SB.
-template <class T, int K, int N, class SA, class SB>
+template <class T, int K, int N, class SA, class SB,
+          class Sum = std::conditional_t<std::is_same<T, int8_t>::value, int32_t, float>>
 TILEFOUNDRY_DEVICE void check_mma(Recorder& record) {
   auto a = shared_tensor<T, typename SA::swizzle>(cta_shared(), Matrix<64, K>{}, typename SA::layout{});
   auto b =
@@ -46,7 +47,6 @@ TILEFOUNDRY_DEVICE void check_mma(Recorder& record) {
   write_small(a, 0);
   write_small(b, 3);
   ops::sync<SyncKind::cta>();
-  using Sum = std::conditional_t<std::is_same<T, int8_t>::value, int32_t, float>;
   auto c = register_tensor<Sum>(Matrix<64, N>{}, Accumulator<N>{});
   ops::iota(c, _0{}, Sum(1), Sum(2));
   ops::mma(a, b, c);
@@ -125,6 +125,11 @@ TILEFOUNDRY_DEVICE void check_products(Recorder& record) {
   check_mma_from_registers<half_t, 32, 256, InAtoms<32, 256, 3>>(record);
   check_mma_from_registers<bfloat16_t, 32, 24, InRows<32, 24, 8>>(record);
   check_mma_from_registers<float, 32, 24, InRows<32, 24, 4>>(record);
+  // What no tensor core takes, each instance multiplies.
+  check_mma<double, 16, 16, InRows<64, 16, 2>, InColumns<16, 16, 2>, double>(record);
+  check_mma<int32_t, 16, 24, InRows<64, 16, 4>, InRows<16, 24, 4>, int32_t>(record);
+  check_mma<half_t, 32, 16, InRows<64, 32, 8>, InRows<32, 16, 8>, half_t>(record);
+  check_mma<bfloat16_t, 32, 16, InRows<64, 32, 8>, InColumns<32, 16, 8>, double>(record);
   check_products_of<float_e4m3_t>(record);
   check_products_of<float_e5m2_t>(record);
   check_products_of<int8_t>(record);

@@ -111,6 +111,43 @@ TILEFOUNDRY_DEVICE void check_types(Recorder& record, int64_t repetitions) {
 
 #if TEST_THREADS == 128
 
+/// Other kinds, NaN, and sums of small floats, which accumulate in f32.
+TILEFOUNDRY_DEVICE void check_kinds(Recorder& record) {
+  using M = Mesh<Layout<Shape<_4, _32>, Stride<_32, _1>>, kThread>;
+  using Src = ShardLayout<Layout<Shape<_4, _32>, Stride<_0, _0>>, cute::tuple<S<0>, S<1>>, M>;
+  using Dst = ShardLayout<Layout<Shape<_4, _1>, Stride<_0, _0>>, cute::tuple<S<0>, B>, M>;
+  int const t = program_id<kThread>();
+  auto x = register_tensor<float>(Matrix<4, 32>{}, Src{});
+  auto y = register_tensor<float>(Matrix<4, 1>{}, Dst{});
+  ops::fill(x, static_cast<float>(t % 32));
+  ops::reduce<op::mean, Axes<1>>(x, y);
+  record.check(y.data()[0], 15.5f);
+  ops::fill(x, t % 32 < 5 ? 2.f : 1.f);
+  ops::reduce<op::prod, Axes<1>>(x, y);
+  record.check(y.data()[0], 32.f);
+  ops::fill(x, t == 40 ? __builtin_nanf("") : 1.f);
+  ops::reduce<op::max, Axes<1>>(x, y);
+  record.check(y.data()[0] != y.data()[0], t / 32 == 1);
+  ops::reduce<op::min, Axes<1>>(x, y);
+  record.check(y.data()[0] != y.data()[0], t / 32 == 1);
+  auto a = register_tensor<bool>(Matrix<4, 32>{}, Src{});
+  auto b = register_tensor<bool>(Matrix<4, 1>{}, Dst{});
+  ops::fill(a, t == 70);
+  ops::reduce<op::any, Axes<1>>(a, b);
+  record.check(b.data()[0], t / 32 == 2);
+  ops::fill(a, t != 70);
+  ops::reduce<op::all, Axes<1>>(a, b);
+  record.check(b.data()[0], t / 32 != 2);
+  using Row = ShardLayout<Layout<Shape<Int<128>, _64>, Stride<_0, _1>>, cute::tuple<S<0>>, Linear>;
+  using One = ShardLayout<Layout<Shape<Int<128>, _1>, Stride<_0, _0>>, cute::tuple<S<0>>, Linear>;
+  auto small_floats = register_tensor<bfloat16_t>(Matrix<128, 64>{}, Row{});
+  auto sum = register_tensor<float>(Matrix<128, 1>{}, One{});
+  ops::fill(small_floats, 1.f);
+  small_floats.data()[0] = bfloat16_t(512.f);
+  ops::reduce<op::sum, Axes<1>>(small_floats, sum);
+  record.check(sum.data()[0], 575.f);  // in bf16 the sum would stay at 512
+}
+
 template <int Lanes, int Step>
 using LaneMesh = Mesh<
     Layout<Shape<Int<128 / Lanes / Step>, Int<Lanes>, Int<Step>>, Stride<Int<Lanes * Step>, Int<Step>, _1>>,
@@ -129,6 +166,7 @@ TILEFOUNDRY_DEVICE void check_lanes(Recorder& record, int64_t repetitions) {
 }
 
 TILEFOUNDRY_DEVICE void check_all(Recorder& record, int64_t n) {
+  check_kinds(record);
   // Rows of an accumulator within quads, and its columns across warps.
   using Column =
       ShardLayout<Layout<Shape<_4, _2, _8, _1>, Stride<_0, _1, _0, _0>>, cute::tuple<S<0>, S<2>, B>, Threads>;
