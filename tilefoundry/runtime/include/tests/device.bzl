@@ -4,27 +4,24 @@ load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library", "cc_test")
 load("@rules_cuda//cuda:defs.bzl", "cuda_library", "requires_cuda")
 
 # What a tier compiles for. Below sm_90 the source takes the paths of that architecture (mma.sync, cp.async, no bulk
-# copies), and the machine code is that of the GPU that the tests run on.
+# copies), and the machine code is that of the GPU that the tests run on. sm_89 differs from sm_80 in formats of 8 bits
+# alone. In `_racecheck`, barriers of pipelines are such as the racecheck of compute-sanitizer can follow.
 _ARCHS = {
     "": "sm_90a",
     "_racecheck": "sm_90a",
     "_sm_80": "compute_80:sm_90",
     "_sm_89": "compute_89:sm_90",
 }
-TIERS = ["_sm_80", "_sm_89"]
 
-# Barriers of pipelines as the racecheck of compute-sanitizer can follow them.
-RACECHECK = ["_racecheck"]
-
-def device_kernel(name, srcs, unit, local_defines = [], tiers = TIERS, **attrs):
-    """Kernels for a GPU: `<name>`, and `<name>_sm_80` and so on for the tiers.
+def device_kernel(name, srcs, unit, local_defines = [], tiers = [], **attrs):
+    """Kernels for a GPU: `<name>` for sm_90a, and `<name><tier>` for the tiers.
 
     Args:
       name: the name of the libraries.
       srcs: one CUDA source and what it includes.
       unit: the unit's namespace.
       local_defines: further macros.
-      tiers: what there are further libraries for, of TIERS and RACECHECK.
+      tiers: what there are further libraries for: `_sm_80`, `_sm_89`, `_racecheck`.
       **attrs: further attributes of `cuda_library`.
     """
     for tier in [""] + tiers:
@@ -36,13 +33,13 @@ def device_kernel(name, srcs, unit, local_defines = [], tiers = TIERS, **attrs):
             # a fifth of the size, which the device bundle has to carry
             copts = ["--compress-mode=size"],
             local_defines = local_defines + ["TILEFOUNDRY_UNIT=" + unit] +
-                            (["TILEFOUNDRY_RACECHECK"] if tier in RACECHECK else []),
+                            (["TILEFOUNDRY_RACECHECK"] if tier == "_racecheck" else []),
             target_compatible_with = requires_cuda(),
             deps = ["//tilefoundry/runtime/include:cuda"],
             **attrs
         )
 
-def device_test(name, srcs, kernels, deps = [], tiers = TIERS, **attrs):
+def device_test(name, srcs, kernels, deps = [], tiers = [], **attrs):
     """A program that runs kernels on a GPU, and for each tier one more.
 
     For each there is a test `<name>_device_test<tier>` with the tag `gpu`, and `<name>_device<tier>`, one file without

@@ -1,12 +1,12 @@
-// Runs the parts of the ops' tests on a GPU: golden ones must record what they say, others the bits that the
-// CPU runtime records.
+// Runs parts of the ops' tests (TEST_PARTS of ops_parts.h) on a GPU: golden ones must record what they say,
+// others the bits that the CPU runtime records.
 #include "device_cases.h"
 #include "ops_parts.h"
 
 #define DECLARE(name, ...)                                            \
   extern "C" void ops_##name##_on_cpu(void const* args, bool vector); \
   extern "C" int ops_##name##_on_gpu(void const* args, bool vector);
-OPS_PARTS(DECLARE)
+TEST_PARTS(DECLARE)
 #undef DECLARE
 
 namespace {
@@ -71,7 +71,7 @@ std::vector<DeviceCase> device_cases() {
   std::vector<DeviceCase> cases;
 #define ADD(name, header, threads, variants, golden) \
   {"ops." #name, ops_##name##_on_cpu, ops_##name##_on_gpu, variants, golden},
-  static Part const parts[] = {OPS_PARTS(ADD)};
+  static Part const parts[] = {TEST_PARTS(ADD)};
 #undef ADD
   for (Part const& part : parts) {
     for (bool vector : {true, false}) {

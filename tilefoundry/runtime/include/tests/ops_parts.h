@@ -2,9 +2,9 @@
 // whether it is golden).
 #pragma once
 
-#define OPS_PARTS(X)                             \
+/// Those whose code is the same from sm_80 to sm_89.
+#define OPS_MOVES(X)                             \
   X(boxes, boxes, 128, true, false)              \
-  X(casts, casts, 128, false, false)             \
   X(copies, copies, 128, false, true)            \
   X(elementwise, elementwise, 128, false, false) \
   X(grid, grid, 128, false, true)                \
@@ -12,7 +12,13 @@
   X(meshes_32, meshes, 32, false, true)          \
   X(meshes_128, meshes, 128, false, true)        \
   X(meshes_192, meshes, 192, false, true)        \
-  X(products, products, 128, false, false)       \
   X(reduce_48, reduce, 48, false, true)          \
   X(reduce_128, reduce, 128, false, true)        \
   X(reduce_192, reduce, 192, false, true)
+
+/// Those that depend on what an architecture does with formats of 8 bits.
+#define OPS_NUMBERS(X)               \
+  X(casts, casts, 128, false, false) \
+  X(products, products, 128, false, false)
+
+#define OPS_PARTS(X) OPS_MOVES(X) OPS_NUMBERS(X)
