@@ -166,10 +166,11 @@ TILEFOUNDRY_DEVICE void wgmma_ended(ShardTensor<E, GL, SL>& c) {
   for (int i = 0; i < FragmentAxis<C, 0>::count; ++i) {
     TILEFOUNDRY_UNROLL
     for (int j = 0; j < FragmentAxis<C, 1>::count; ++j) {
-      auto& value = d[FragmentAxis<C, 0>::offset(i) + FragmentAxis<C, 1>::offset(j)];
+      [[maybe_unused]] auto& value = d[FragmentAxis<C, 0>::offset(i) + FragmentAxis<C, 1>::offset(j)];
+      // In elements of other types no warpgroup accumulates: their products were complete when issued.
       if constexpr (std::is_same<typename C::value_type, float>::value) {
         asm volatile("" : "+f"(value)::"memory");
-      } else {
+      } else if constexpr (std::is_same<typename C::value_type, int32_t>::value) {
         asm volatile("" : "+r"(value)::"memory");
       }
     }
