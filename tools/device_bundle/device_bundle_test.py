@@ -21,6 +21,7 @@ from tilefoundry.target import CudaTarget
 from tools.device_bundle import programs
 from tools.device_bundle.compiled import Outcome, run_compiled
 from tools.device_bundle.correctness import VIEWS, judge
+from tools.device_bundle.device_programs import find_sanitizer
 from tools.device_bundle.kernels import AttentionLibrary
 from tools.device_bundle.keys import Keys, judge_keys
 from tools.device_bundle.main import main
@@ -124,8 +125,12 @@ def test_findings_of_a_sanitizer_and_its_silence_fail(
 def test_a_machine_without_a_sanitizer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script(tmp_path / "tests/some_test", "true")
     monkeypatch.setenv("TILEFOUNDRY_CUDA", str(tmp_path))
-    with pytest.raises(FileNotFoundError, match="no compute-sanitizer on .*TILEFOUNDRY_CUDA"):
+    monkeypatch.setenv("PATH", "/bin")
+    with pytest.raises(FileNotFoundError, match="no compute-sanitizer in the toolkit that TILEFOUNDRY_CUDA names"):
         main(["--bundle", str(tmp_path), "--device", "cpu", "sanitize"])
+    script(tmp_path / "path/compute-sanitizer", "true")
+    monkeypatch.setenv("PATH", f"{tmp_path}/path:/bin")
+    assert find_sanitizer() == tmp_path / "path/compute-sanitizer"
 
 
 def test_the_tests_of_the_compiler_are_dealt_out_and_counted(

@@ -68,16 +68,19 @@ def sanitize_programs(folder: Path, racecheck: Path, sanitizer: Path) -> Iterato
 
 
 def find_sanitizer() -> Path:
-    """compute-sanitizer of the toolkit that ``TILEFOUNDRY_CUDA`` names, or the one on PATH.
+    """compute-sanitizer of the toolkit that ``TILEFOUNDRY_CUDA`` names, else the one on PATH.
 
     Raises:
         FileNotFoundError: there is none.
     """
     toolkit = os.environ.get("TILEFOUNDRY_CUDA")
-    found = shutil.which("compute-sanitizer", path=str(Path(toolkit, "bin")) if toolkit else None)
+    places = [str(Path(toolkit, "bin"))] if toolkit else []
+    places.append(os.environ.get("PATH", os.defpath))
+    found = shutil.which("compute-sanitizer", path=os.pathsep.join(places))
     if found is None:
-        where = f"{toolkit}/bin (TILEFOUNDRY_CUDA)" if toolkit else "PATH"
-        raise FileNotFoundError(f"no compute-sanitizer on {where}; TILEFOUNDRY_CUDA names a toolkit that has it")
+        raise FileNotFoundError(
+            "no compute-sanitizer in the toolkit that TILEFOUNDRY_CUDA names or on PATH; it is part of CUDA's toolkit"
+        )
     return Path(found)
 
 
