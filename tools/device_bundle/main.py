@@ -59,8 +59,8 @@ def main(argv: Sequence[str]) -> int:
             tables.append(_table((f"{part}: program", "seconds", "result"), map(_run_row, runs)))
             passed &= not any(run.fault for run in runs)
     if "sanitize" in wanted:
-        folders = (options.bundle / part for part in ("tests", "racecheck"))
-        runs = _told(sanitize_programs(*folders, find_sanitizer()))
+        bundle: Path = options.bundle
+        runs = _told(sanitize_programs(bundle / "tests", bundle / "racecheck", find_sanitizer()))
         tables.append(_table(("sanitize: program", "tool", "seconds", "result"), map(_sanitized_row, runs)))
         passed &= not any(run.fault for run in runs)
     if "compiled" in wanted:
