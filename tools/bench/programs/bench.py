@@ -14,6 +14,7 @@ from torch import Tensor
 
 import tilefoundry
 from examples.attention.timing import median_seconds
+from tilefoundry import CompilerOptions
 from tilefoundry.ir.core.module import Module
 from tools.bench.programs import programs
 
@@ -74,13 +75,13 @@ def _convolutions(device: torch.device) -> Iterator[Comparison]:
         depth = channels * kernel * kernel
         w = (torch.randn(channels, channels, kernel, kernel, device=device) / depth**0.5).bfloat16()
         b = torch.randn(channels, device=device).bfloat16()
-        ours = _compiled(programs.convolution(channels, kernel, stride), device)
+        ours = _compiled(programs.convolution(channels, kernel, stride), device, CompilerOptions(min_ctas_per_sm=2))
         peer = partial(torch.nn.functional.conv2d, stride=stride, padding=kernel // 2)
         yield _compare("conv2d", size, ours, peer, x, w, b, depth=depth)
 
 
-def _compiled(program: Module, device: torch.device) -> Callable[..., object]:
-    return tilefoundry.jit(program, target=device.type)
+def _compiled(program: Module, device: torch.device, options: CompilerOptions | None = None) -> Callable[..., object]:
+    return tilefoundry.jit(program, target=device.type, options=options)
 
 
 def _compare(

@@ -65,25 +65,28 @@ def scatter_add(dim: int) -> Module:
 
 
 def convolution(channels: int, kernel: int, stride: int) -> Module:
-    """A bf16 convolution with as many channels out as in, in tiles of 64 channels and 8 x 16 pixels."""
+    """A bf16 convolution with as many channels out as in, in tiles of 64 channels and 16 x 16 pixels.
+
+    Registers for two CTAs of an SM suffice, and are worth asking for.
+    """
     C, K, S, PADDING = channels, kernel, stride, kernel // 2
 
-    @module(entry="convolution", target=TARGET, topologies=(Topology("cta", G), Topology("thread", 128)))
+    @module(entry="convolution", target=TARGET, topologies=(Topology("cta", G), Topology("thread", 256)))
     class Convolution:
         @func
         def convolution(
             x: Tensor[(N, C, H, W), "bf16"], w: Tensor[(C, C, K, K), "bf16"], b: Tensor[(C,), "bf16"]
         ) -> Tensor[(N, C, (H + 2 * PADDING - K) // S + 1, (W + 2 * PADDING - K) // S + 1), "bf16"]:
-            with Mesh(("cta",), (G,), ("c",)) as cta, Mesh(("thread",), (2, 2, 8, 4), ("o", "p", "g", "q")) as t:
+            with Mesh(("cta",), (G,), ("c",)) as cta, Mesh(("thread",), (2, 4, 8, 4), ("o", "p", "g", "q")) as t:
                 y = tf.conv2d(x, w, b, stride=S, padding=PADDING)
                 rows, columns = (H + 2 * PADDING - K) // S + 1, (W + 2 * PADDING - K) // S + 1
                 out = tf.zeros(Tensor[(N, C, rows, columns), "bf16"])
                 for n in range(N) @ cta.c:
-                    for i in tile(rows, 8) @ cta.c:
+                    for i in tile(rows, 16) @ cta.c:
                         for j in tile(columns, 16) @ cta.c:
                             for o in tile(C, 64) @ cta.c:
                                 part = tf.reshard(
-                                    y[n, o, i, j], (2 @ t.o, 4, 8 @ t.g, 2 @ t.p, 4, 2, 4 @ t.q, 2), "rmem"
+                                    y[n, o, i, j], (2 @ t.o, 4, 8 @ t.g, 4 @ t.p, 4, 2, 4 @ t.q, 2), "rmem"
                                 )
                                 out = tf.insert_slice(out, part, (n, o, i, j))
             return out

@@ -51,7 +51,7 @@ TILEFOUNDRY_DEVICE void load_shared(TileMap<Box, Tensor, Movement> const& map, C
         return;
       }
     }
-    load_turned<Slice, turned, Dst>(access, dst.data());
+    load_turned<Slice, turned, Dst>(access, dst.data(), axes);
   } else {
     load_shared_packs<Slice, 1, Dst>(access, dst.data());
   }

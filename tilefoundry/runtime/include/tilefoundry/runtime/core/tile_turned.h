@@ -32,51 +32,70 @@ TILEFOUNDRY_HOST_DEVICE constexpr int turned_axis(cute::seq<B...>) {
   return -1;
 }
 
-/// Calls f(place of the first element, offset in the tile, indices) for each of the instance's parts of the
-/// box: N elements along Axis, at one place along the others or, for Dense, at all places along those beyond
-/// Axis.
-template <class Slice, int Axis, int N, bool Dense, class Tile, class Access, class F, int... B>
-TILEFOUNDRY_DEVICE void for_each_turned(Access const& access, F const& f, cute::seq<B...> axes) {
-  constexpr int threads = Movers<Slice, Access>::count;
-  constexpr int parts = ((Dense && B > Axis ? 1 : turned_box<Access, Axis, N, B>()) * ... * 1);
+/// A part of a box that an instance moves: N elements along Axis, at one place along the other axes or, for
+/// Dense, at all places along those beyond Axis.
+template <class Access>
+struct TurnedPart {
+  typename Access::Place place;  ///< of its first element, whatever its number along Axis
+  int along;                     ///< that number, in the box
+  int offset;                    ///< of the first element in the tile, before the swizzle
+  bool exists;                   ///< in the box
+};
+
+template <class Slice, int Axis, int N, bool Dense, class Tile, class Access, int... B>
+struct TurnedParts {
+  static constexpr int threads = Movers<Slice, Access>::count;
+  static constexpr int count = ((Dense && B > Axis ? 1 : turned_box<Access, Axis, N, B>()) * ... * 1);
   static_assert(threads > 0, "tile_load: the thread level must be static");
-  int const thread = Movers<Slice, Access>::rank();
-  TILEFOUNDRY_UNROLL_4
-  for (int first = 0; first < parts; first += threads) {
-    if (parts % threads != 0 && first + threads > parts && first + thread >= parts) break;
+
+  TILEFOUNDRY_DEVICE static TurnedPart<Access> part(Access const& access, int first) {
     constexpr int boxes[] = {(Dense && B > Axis ? 1 : turned_box<Access, Axis, N, B>())...};
-    int index[Access::rank], rest = first + thread;
+    int const number = first + Movers<Slice, Access>::rank();
+    bool const exists = count % threads == 0 || number < count;
+    int index[Access::rank], rest = exists ? number : 0;
     TILEFOUNDRY_UNROLL
     for (int b = Access::rank - 1; b >= 0; --b) {
       index[b] = rest % boxes[b] * (b == Axis ? N : 1);
       rest /= boxes[b];
     }
-    f(access.template place_outside<Axis>(index, axes), (BoxAxis<Access, B, Tile>::offset(index[B]) + ...),
-      index[Axis]);
+    return {access.template place_outside<Axis>(index, cute::seq<B...>{}), index[Axis],
+            (BoxAxis<Access, B, Tile>::offset(index[B]) + ...), exists};
   }
-}
+};
 
 /// Elements one by one, coalesced among instances, and into the tile 16 bytes at a time.
-template <class Slice, int Axis, class Tile, class Access, class Pointer>
-TILEFOUNDRY_DEVICE void load_turned(Access const& access, Pointer tile) {
+template <class Slice, int Axis, class Tile, class Access, class Pointer, int... B>
+TILEFOUNDRY_DEVICE void load_turned(Access const& access, Pointer tile, cute::seq<B...>) {
   using T = typename Access::T;
   constexpr int n = 16 / static_cast<int>(sizeof(T));
+  using Parts = TurnedParts<Slice, Axis, n, false, Tile, Access, B...>;
+  constexpr int passes = (Parts::count + Parts::threads - 1) / Parts::threads;
+  constexpr int batch = passes < 4 ? passes : 4;  // whose loads are in flight at once
   int64_t const extent = static_cast<int64_t>(cute::size<Axis>(access.tensor.layout()));
   int64_t const stride = static_cast<int64_t>(cute::stride<Axis>(access.tensor.layout()));
-  for_each_turned<Slice, Axis, n, false, Tile>(
-      access,
-      [&](auto const& place, int offset, int along) {
-        int64_t const at = access.start[Axis] + along;
-        bool const exists = access.valid(place, 1) != 0;
-        Pack<T, n> pack;
-        TILEFOUNDRY_UNROLL
-        for (int j = 0; j < n; ++j) {
-          bool const inside = exists && static_cast<uint64_t>(at + j) < static_cast<uint64_t>(extent);
-          pack.value[j] = inside ? access.base()[place.offset + j * stride] : T(0);
-        }
-        store_pack<n>(tile + swizzled<Tile>(offset), pack);
-      },
-      cute::make_seq<Access::rank>{});
+  TILEFOUNDRY_NO_UNROLL
+  for (int pass = 0; pass < passes; pass += batch) {
+    Pack<T, n> packs[batch];
+    int offsets[batch];
+    bool exist[batch];
+    TILEFOUNDRY_UNROLL
+    for (int u = 0; u < batch; ++u) {
+      TurnedPart<Access> const part = Parts::part(access, (pass + u) * Parts::threads);
+      int64_t const at = access.start[Axis] + part.along;
+      exist[u] = part.exists && pass + u < passes;
+      offsets[u] = part.offset;
+      bool const reads = exist[u] && access.valid(part.place, 1) != 0;
+      TILEFOUNDRY_UNROLL
+      for (int j = 0; j < n; ++j) {
+        bool const inside = reads && static_cast<uint64_t>(at + j) < static_cast<uint64_t>(extent);
+        packs[u].value[j] = inside ? access.base()[part.place.offset + j * stride] : T(0);
+      }
+    }
+    TILEFOUNDRY_UNROLL
+    for (int u = 0; u < batch; ++u) {
+      if (exist[u]) store_shared_pack<n>(tile + swizzled<Tile>(offsets[u]), packs[u]);
+    }
+  }
 }
 
 /// Of places that an instance exchanges in registers.
@@ -113,36 +132,37 @@ TILEFOUNDRY_DEVICE bool is_dense_beyond(Access const& access, cute::seq<B...>) {
 template <class Slice, int Axis, class Tile, class Access, class Pointer, int... B>
 TILEFOUNDRY_DEVICE void load_turned_dense(Access const& access, Pointer tile, cute::seq<B...> axes) {
   using T = typename Access::T;
-  constexpr int n = 16 / static_cast<int>(sizeof(T));
-  constexpr int places = places_beyond<Axis, Access>(cute::make_seq<Access::rank>{});
-  for_each_turned<Slice, Axis, n, true, Tile>(
-      access,
-      [&](auto const& place, int offset, int) {
-        Pack<T, n> packs[places];
-        TILEFOUNDRY_UNROLL
-        for (int p = 0; p < places; ++p) {
-          packs[p] = place.row_valid ? load_pack<n>(access.base() + place.offset + p * n) : Pack<T, n>{};
-        }
-        TILEFOUNDRY_UNROLL
-        for (int p = 0; p < places; ++p) {
-          Pack<T, n> turned;
-          TILEFOUNDRY_UNROLL
-          for (int j = 0; j < n; ++j) {
-            int const element = j * places + p;
-            turned.value[j] = packs[element / n].value[element % n];
-          }
-          constexpr int boxes[] = {Access::template box<B>...};
-          int index[Access::rank] = {}, rest = p;
-          TILEFOUNDRY_UNROLL
-          for (int b = Access::inner; b > Axis; --b) {
-            index[b] = rest % boxes[b];
-            rest /= boxes[b];
-          }
-          store_pack<n>(tile + swizzled<Tile>(offset + (BoxAxis<Access, B, Tile>::offset(index[B]) + ...)),
-                        turned);
-        }
-      },
-      axes);
+  constexpr int n = 16 / static_cast<int>(sizeof(T)), places = places_beyond<Axis, Access>(axes);
+  constexpr int boxes[] = {Access::template box<B>...};
+  using Parts = TurnedParts<Slice, Axis, n, true, Tile, Access, B...>;
+  TILEFOUNDRY_NO_UNROLL
+  for (int first = 0; first < Parts::count; first += Parts::threads) {
+    TurnedPart<Access> const part = Parts::part(access, first);
+    if (!part.exists) continue;
+    Pack<T, n> packs[places];
+    TILEFOUNDRY_UNROLL
+    for (int p = 0; p < places; ++p) {
+      packs[p] =
+          part.place.row_valid ? load_pack<n>(access.base() + part.place.offset + p * n) : Pack<T, n>{};
+    }
+    TILEFOUNDRY_UNROLL
+    for (int p = 0; p < places; ++p) {
+      Pack<T, n> turned;
+      TILEFOUNDRY_UNROLL
+      for (int j = 0; j < n; ++j) {
+        int const element = j * places + p;
+        turned.value[j] = packs[element / n].value[element % n];
+      }
+      int index[Access::rank] = {}, rest = p;
+      TILEFOUNDRY_UNROLL
+      for (int b = Access::inner; b > Axis; --b) {
+        index[b] = rest % boxes[b];
+        rest /= boxes[b];
+      }
+      int const offset = part.offset + (BoxAxis<Access, B, Tile>::offset(index[B]) + ...);
+      store_shared_pack<n>(tile + swizzled<Tile>(offset), turned);
+    }
+  }
 }
 
 }  // namespace detail

@@ -40,6 +40,21 @@ TILEFOUNDRY_DEVICE void store_global_pack(T* p, Pack<T, N> const& pack) {
   store_pack<N>(p, pack);
 }
 
+/// The same into shared memory, of 16 bytes: gathered element by element, they would be stored in pieces.
+template <int N, class T>
+TILEFOUNDRY_DEVICE void store_shared_pack(T* p, Pack<T, N> const& pack) {
+#if defined(__CUDA_ARCH__)
+  static_assert(sizeof(pack) == 16, "store_shared_pack: 16 bytes");
+  uint4 words;
+  memcpy(&words, &pack, sizeof words);
+  asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(target::shared_address(p)), "r"(words.x),
+               "r"(words.y), "r"(words.z), "r"(words.w)
+               : "memory");
+#else
+  store_pack<N>(p, pack);
+#endif
+}
+
 template <int Bytes, class T>
 TILEFOUNDRY_HOST_DEVICE bool is_aligned(T const* p) {
   return reinterpret_cast<uintptr_t>(p) % Bytes == 0;
@@ -59,6 +74,10 @@ Pack<std::remove_const_t<T>, N> load_pack(CheckedPointer<T> const& p) {
 template <int N, class T>
 void store_pack(CheckedPointer<T> const& p, Pack<T, N> const& pack) {
   for (int j = 0; j < N; ++j) p[j] = pack.value[j];
+}
+template <int N, class T>
+void store_shared_pack(CheckedPointer<T> const& p, Pack<T, N> const& pack) {
+  store_pack<N>(p, pack);
 }
 template <int N, class T>
 void store_global_pack(CheckedPointer<T> const& p, Pack<T, N> const& pack) {
