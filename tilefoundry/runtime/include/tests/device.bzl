@@ -58,11 +58,7 @@ def device_test(name, srcs, kernels, deps = [], tiers = [], **attrs):
         cc_library(
             name = name + "_device_main" + tier,
             testonly = True,
-            srcs = srcs + [
-                "device_cases.h",
-                "device_main.cc",
-                "device_memory.h",
-            ],
+            srcs = srcs + [":device_cases"],
             target_compatible_with = requires_cuda(),
             deps = [":{}{}".format(kernel, tier) for kernel in kernels] + deps + ["//third_party/cuda:headers"],
             **attrs
