@@ -17,7 +17,7 @@ from tilefoundry import CompilerOptions
 from tilefoundry.diagnostics import CheckingError, CompileError, LaunchError, VerifyError
 from tilefoundry.runtime import check
 
-CHECKING = CompilerOptions(checking=True)
+CHECKING = CompilerOptions(optimization_level=1, checking=True)
 
 
 def checked(program: Any) -> Any:

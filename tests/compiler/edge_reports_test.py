@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from tests.compiler import edge_programs as programs
-from tests.compiler.running import TARGET
+from tests.compiler.running import OPTIONS, TARGET
 from tilefoundry import jit
 from tilefoundry.diagnostics import ArgumentTypeError
 from tilefoundry.driver.toolchain import find_cuda
@@ -23,7 +23,7 @@ KIND = {"cpu": "kDLCPU", "cuda": "kDLCUDA"}[TARGET]
 
 def built(program: Any) -> CompiledModule:
     """The program, through jit; a class that @module made is a Module."""
-    return jit(program, target=TARGET)
+    return jit(program, target=TARGET, options=OPTIONS)
 
 
 NARROW = {"fp8e4m3": torch.float8_e4m3fn, "fp8e5m2": torch.float8_e5m2, "u8": torch.uint8, "i8": torch.int8}

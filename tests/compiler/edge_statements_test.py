@@ -18,7 +18,7 @@ import torch
 
 import tilefoundry
 from tests.compiler import edge_programs as programs
-from tests.compiler.running import TARGET
+from tests.compiler.running import OPTIONS, TARGET
 from tilefoundry import CompilerOptions, jit
 from tilefoundry.diagnostics import ArgumentTypeError, ArgumentValueError, LaunchError
 from tilefoundry.driver.keys import module_key
@@ -32,7 +32,7 @@ KIND = {"cpu": "kDLCPU", "cuda": "kDLCUDA"}[TARGET]
 
 def built(program: Any, target: str = TARGET) -> CompiledModule:
     """The program, through jit; a class that @module made is a Module."""
-    return jit(program, target=target)
+    return jit(program, target=target, options=OPTIONS)
 
 
 @pytest.fixture

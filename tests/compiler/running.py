@@ -2,8 +2,6 @@
 
 `TILEFOUNDRY_TEST_TARGET=cuda` runs the same tests on a GPU. Tensors are made, given back and compared on the CPU.
 `TILEFOUNDRY_TEST_CHECKING=1` runs them in checking mode, where a right program must report nothing.
-
-Most of what these tests take is the compiler's time, so on the CPU it optimises little unless a test says how.
 """
 
 from __future__ import annotations
@@ -25,6 +23,9 @@ from tilefoundry.runtime import Predicate, check
 TARGET = os.environ.get("TILEFOUNDRY_TEST_TARGET", "cpu")
 CHECKING = os.environ.get("TILEFOUNDRY_TEST_CHECKING", "0") == "1"
 
+# Most of what tests take is the compiler's time, so on the CPU it optimises little unless a test says how.
+OPTIONS = CompilerOptions(optimization_level=1 if TARGET == "cpu" else 3)
+
 # A kernel that finds its arguments wrong stops with a message on the CPU. A GPU traps, and the process is lost to CUDA.
 needs_cpu = pytest.mark.skipif(TARGET != "cpu", reason="findings of kernels are reported on the CPU target")
 # Checking mode wants outputs to be written whole.
@@ -33,7 +34,7 @@ leaves_output = pytest.mark.skipif(CHECKING, reason="the program leaves a part o
 
 def compiled(program: Any, options: CompilerOptions | None = None) -> Callable[..., Any]:
     """The compiled program, which takes and gives back CPU tensors; a tensor that it writes to is written to."""
-    options = options or CompilerOptions(optimization_level=1 if TARGET == "cpu" else 3)
+    options = options or OPTIONS
     if CHECKING:
         options = replace(options, checking=True)
     kernel = tilefoundry.jit(program, target=TARGET, options=options)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pytest
 import torch
 from torch import Tensor
 
 from tests.compiler import shape_programs as programs
-from tests.compiler.running import compiled, needs_cpu
+from tests.compiler.running import OPTIONS, compiled, needs_cpu
 from tests.compiler.shape_cases import TORCH, agree, bits, numbers
-from tilefoundry import CompilerOptions, LaunchError
+from tilefoundry import LaunchError
 
 DTYPES = tuple(TORCH)
 PADS = {"i64": -3, "i32": 7, "bool": True}
@@ -212,7 +213,7 @@ def test_rows_chosen_at_run_time() -> None:
 
 @needs_cpu
 def test_checking_mode_finds_nothing() -> None:
-    checked = CompilerOptions(checking=True)
+    checked = replace(OPTIONS, checking=True)
     x, y, d = numbers(8, 6), numbers(8, 7), numbers(9, 6)
     found = compiled(programs.in_tiles("f32"), checked)(x, y)
     assert torch.equal(found[0], torch.cat((x, y, x), 1)) and torch.equal(found[3], x.flip(0, 1))
