@@ -50,13 +50,15 @@
 #endif
 
 // Loops over register fragments are unrolled on a GPU: registers have no run-time index. Loops over memory
-// are unrolled by 4 or 16, for loads in flight.
+// are unrolled by 4 or 16, for loads in flight. Loops over much code are not.
 #if defined(__CUDA_ARCH__)
 #define TILEFOUNDRY_UNROLL _Pragma("unroll")
 #define TILEFOUNDRY_UNROLL_4 _Pragma("unroll 4")
 #define TILEFOUNDRY_UNROLL_16 _Pragma("unroll 16")
+#define TILEFOUNDRY_NO_UNROLL _Pragma("unroll 1")
 #else
 #define TILEFOUNDRY_UNROLL
 #define TILEFOUNDRY_UNROLL_4
 #define TILEFOUNDRY_UNROLL_16
+#define TILEFOUNDRY_NO_UNROLL
 #endif
