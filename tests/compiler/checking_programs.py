@@ -88,6 +88,32 @@ def unset(a: Tensor[(4, 32), "f32"], o: Tensor[(4, 32), "f32"]):
 
 
 @prim_func(target=CUDA)
+def counter_unset(a: Tensor[(4, 32), "f32"], o: Tensor[(4, 32), "f32"]):
+    """A counter in a register starts from what nobody has set."""
+    with Mesh((THREADS,), (4, 32), ("w", "l")) as m:
+        n = T.alloc_tensor(Tensor[(), "i32", "rmem"])
+        r = T.alloc_tensor(Tensor[(4, 32), "f32", (4 @ m.w, 32 @ m.l), "rmem"])
+        T.copy(a, r)
+        T.binary(n, 1, n, kind=BinaryKind.ADD)
+        T.copy(r, o)
+
+
+@prim_func(target=CUDA)
+def counter_of_some(a: Tensor[(4, 32), "f32"], o: Tensor[(4, 32), "f32"]):
+    """A counter is set by the instances of one warp, and asked by all of them."""
+    with Mesh((THREADS,), (4, 32), ("w", "l")) as m:
+        n = T.alloc_tensor(Tensor[(), "i32", "rmem"])
+        r = T.alloc_tensor(Tensor[(4, 32), "f32", (4 @ m.w, 32 @ m.l), "rmem"])
+        T.copy(a, r)
+        if m.w == 0:
+            T.fill(n, 0)
+        while n < 2:
+            T.binary(r, 2.0, r, kind=BinaryKind.MUL)
+            T.binary(n, 1, n, kind=BinaryKind.ADD)
+        T.copy(r, o)
+
+
+@prim_func(target=CUDA)
 def row_left_out(a: Tensor[(4, 32), "f32"], o: Tensor[(4, 32), "f32"]):
     """The last row of the output is not written."""
     with Mesh((THREADS,), (4, 32), ("w", "l")) as m:

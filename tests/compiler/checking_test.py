@@ -36,6 +36,9 @@ FAULTS = {
     r"shape \(4, 32\)",
     "unset": r"uninitialised read in binary: instance \(cta 0, thread 0\) reads 'acc'\(0, 0\), which nobody "
     "has written",
+    "counter_unset": r"uninitialised read in binary: instance \(cta 0, thread 0\) reads 'n', which nobody has written",
+    "counter_of_some": r"uninitialised read in the kernel's body: instance \(cta 0, thread 32\) reads 'n', which "
+    "nobody has written",
     "row_left_out": r"'row_left_out': unwritten output: 32 of 128 elements of 'o' were never written, the first is "
     r"'o'\(3, 0\)",
     "twice_written": r"kernel 'each_cta': conflicting writes in copy: instance \(cta 1, thread 0\) writes 'o'\(0, 0\), "

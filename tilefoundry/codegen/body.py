@@ -81,6 +81,13 @@ class Body:
         """A tensor by name, or a scalar of type ``dtype``."""
         return self.tensor(arg) if isinstance(arg, Expr) and self.is_tensor(arg) else self.scalar(arg, dtype)
 
+    def assignment(self, scalar: Expr, value: str, op: str) -> str:
+        """The statement by which ``op`` gives a rank-0 tensor in registers its value."""
+        name = self._names[scalar]
+        if not self._checking:
+            return f"{name} = {value};"
+        return f"{{ TILEFOUNDRY_OP({string_text(op)}); {name.removesuffix('.value()')} = {value}; }}"
+
     def dtype(self, arg: Expr | int) -> DType:
         """The element type of a tensor."""
         return _tensor_type(arg).dtype
@@ -263,7 +270,7 @@ class Body:
                 self.collective = True
                 self._emit(f"char* const {name} = cta_shared();")
             case tir.AllocTensor(type_) if not type_.shape:
-                self._emit(f"{dtype_text(type_.dtype)} {name}{{}};")
+                self._register_scalar(var, dtype_text(type_.dtype), name)
             case tir.AllocTensor(type_):
                 self._emit(f"auto {name} = {self._register_tensor(type_, self._said(var))};")
             case tir.PtrOf():
@@ -280,6 +287,13 @@ class Body:
     def _said(self, var: Var) -> str:
         """The argument by which a tensor says its name."""
         return f", {string_text(var.name)}" if self._checking else ""
+
+    def _register_scalar(self, var: Var, kind: str, name: str) -> None:
+        if self._checking:
+            self._emit(f"RegisterScalar<{kind}> {name}{{{string_text(var.name)}}};")
+            self._names[var] = f"{name}.value()"
+        else:
+            self._emit(f"{kind} {name}{{}};")
 
     def _register_tensor(self, type_: TensorType, said: str) -> str:
         if not isinstance(type_.layout, ShardLayout) or type_.storage is not StorageKind.RMEM:

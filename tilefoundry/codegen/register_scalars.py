@@ -28,7 +28,7 @@ def assignment_text(body: Body, op: tir.EffectOp, args: tuple[Expr, ...]) -> str
         text = literal_text(op.value, type_.dtype)
     else:
         text = body.scalar(_value(op, sources, type_), type_.dtype)
-    return f"{body.tensor(dst)} = convert<{dtype_text(type_.dtype)}>({text});"
+    return body.assignment(dst, f"convert<{dtype_text(type_.dtype)}>({text})", type(op).__name__.lower())
 
 
 def _value(op: tir.EffectOp, sources: list[Expr], type_: TensorType) -> Expr:

@@ -74,5 +74,20 @@ struct RegisterEngine {
 };
 
 }  // namespace detail
+
+/// A rank-0 tensor in registers: a value of one instance.
+template <class T>
+class RegisterScalar {
+ public:
+  explicit RegisterScalar(char const* name) { engine_.memory.name = name; }
+
+  /// @throws checked::Finding when nobody has assigned it
+  T value() const { return *engine_.begin(); }
+  void operator=(T value) { *engine_.begin() = value; }
+
+ private:
+  detail::RegisterEngine<T, 1> engine_;
+};
+
 }  // namespace TILEFOUNDRY_UNIT
 }  // namespace tilefoundry
