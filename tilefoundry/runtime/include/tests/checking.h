@@ -72,6 +72,11 @@ inline std::string finding(int64_t grid, int shared_bytes, std::function<void(Ar
 
 inline auto fragment(char const* name) { return register_tensor<float>(Logical{}, InRegisters{}, name); }
 inline auto tile() { return shared_tensor<float>(cta_shared(), Logical{}, Logical{}, "tile"); }
+/// The tile with the elements of its rows in reverse order.
+template <class Tile>
+auto mirror_image(Tile const& t) {
+  return view(cute::make_tensor(t.engine.data() + 31, t.engine.layout()), Logical{}, Flipped{});
+}
 inline int thread() { return program_id<TopologyScope::thread>(); }
 
 }  // namespace TILEFOUNDRY_UNIT

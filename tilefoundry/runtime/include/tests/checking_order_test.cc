@@ -1,4 +1,4 @@
-// Checking mode, between CTAs and between slices: grid barriers, atomic additions, stages of pipelines.
+// Checking mode, between CTAs: grid barriers and atomic additions.
 #include "checking.h"
 
 namespace tilefoundry {
@@ -59,48 +59,6 @@ TEST(CheckingOrder, AdditionsNeedNoOrderAndReadersDo) {
       "uninitialised read in the kernel's body: instance (cta 0, thread 0) reads 'out'(0, 0), which "
       "nobody has "
       "written");
-}
-
-/// Warp 0 loads `tiles` tiles into two stages, the others read them.
-void piped(Arguments& a, int tiles, bool acquire, bool wait) {
-  using Producer = ThreadSlice<0, 32>;
-  using Consumer = ThreadSlice<32, 96>;
-  using Pipe = Pipeline<2, Producer, Consumer>;
-  using Box = Shape<_4, Int<32>>;
-  Pipe pipe(cta_shared() + 2 * kBytes);
-  auto const stage = [](int i) {
-    return shared_tensor<float>(cta_shared() + i * kBytes, Logical{}, Logical{}, i ? "second" : "first");
-  };
-  if (Producer::contains()) {
-    for (int n = 0; n < tiles; ++n) {
-      if (acquire) pipe.acquire();
-      ops::tile_load(make_tile_map<Box>(a.in()), make_coord(n, 0), stage(pipe.loading()), pipe);
-      pipe.commit();
-    }
-  }
-  float sum = 0;
-  if (Consumer::contains()) {
-    for (int n = 0; n < tiles; ++n) {
-      if (wait) pipe.wait();
-      auto const data = stage(wait ? pipe.reading() : n % 2).data();
-      for (int i = 0; i < 128; ++i) sum += data[i];
-      pipe.release();
-    }
-  }
-  pipe.drain();
-  a.result().data()[thread()] = sum;
-}
-
-TEST(CheckingOrder, StagesOrderProducersAndConsumers) {
-  auto const found = [](int tiles, bool acquire, bool wait) {
-    return finding(1, 2 * kBytes + 64, [=](Arguments& a) { piped(a, tiles, acquire, wait); });
-  };
-  EXPECT_EQ(found(1, true, true), "");
-  EXPECT_EQ(found(7, true, true), "");
-  std::string const early = found(1, true, false);
-  EXPECT_NE(early.find("'first'(0, 0)"), std::string::npos) << early;
-  std::string const late = found(5, false, true);  // loads into a stage that is still read
-  EXPECT_NE(late.find("race in"), std::string::npos) << late;
 }
 
 }  // namespace

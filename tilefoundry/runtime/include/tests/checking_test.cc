@@ -5,12 +5,6 @@ namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
 namespace {
 
-/// The tile with the elements of its rows in reverse order.
-template <class Tile>
-auto mirror_image(Tile const& t) {
-  return view(cute::make_tensor(t.engine.data() + 31, t.engine.layout()), Logical{}, Flipped{});
-}
-
 /// Registers to shared memory, a barrier, and every row's mirror image from there to the output.
 template <class Barrier>
 void mirror(Arguments& a, Barrier const& barrier) {
@@ -226,53 +220,6 @@ TEST(Checking, DivergentBarrier) {
                 if (thread() < 64) ops::sync<SyncKind::cta>();
               }),
       "barrier divergence in CTA 0: threads 0-63 wait at the CTA barrier, threads 64-127 have finished");
-}
-
-TEST(Checking, LoadsInFlight) {
-  using Box = Shape<_4, Int<32>>;
-  auto const kernel = [](Arguments& a, bool commit, bool wait) {
-    Pipeline<1> pipe;
-    auto const t = tile();
-    ops::tile_load(make_tile_map<Box>(a.in()), make_coord(0, 0), t, pipe);
-    if (commit) pipe.commit();
-    if (wait) pipe.wait<0>();
-    auto r = fragment("r");
-    copy(view(t, Logical{}, InMemory{}), r);
-    copy(r, a.spread(a.result()));
-  };
-  EXPECT_EQ(finding(1, kBytes, [&](Arguments& a) { kernel(a, true, true); }), "");
-  EXPECT_EQ(finding(1, kBytes, [&](Arguments& a) { kernel(a, true, false); }),
-            "access to a load in flight in copy: instance (cta 0, thread 0) reads 'tile'(0, 0), whose "
-            "asynchronous load "
-            "has not been waited for");
-  // A load that no commit has closed is in no group that could be waited for.
-  EXPECT_EQ(finding(1, kBytes, [&](Arguments& a) { kernel(a, false, true); }),
-            "access to a load in flight in copy: instance (cta 0, thread 127) reads 'tile'(3, 31), whose "
-            "asynchronous "
-            "load has not been waited for");
-}
-
-TEST(Checking, StagesAreReleasedBeforeTheyAreLoadedAgain) {
-  using Box = Shape<_4, Int<32>>;
-  auto const kernel = [](Arguments& a, bool release) {
-    Pipeline<1> pipe;
-    auto const t = tile();
-    for (int i = 0; i < 2; ++i) {
-      pipe.acquire();
-      ops::tile_load(make_tile_map<Box>(a.in()), make_coord(i, 0), t, pipe);
-      pipe.commit();
-      pipe.wait<0>();
-      auto mirrored = fragment("mirrored");
-      copy(mirror_image(t), mirrored);
-      copy(mirrored, a.spread(a.result()));
-      if (release) pipe.release();
-    }
-  };
-  EXPECT_EQ(finding(1, kBytes, [&](Arguments& a) { kernel(a, true); }), "");
-  EXPECT_EQ(finding(1, kBytes, [&](Arguments& a) { kernel(a, false); }),
-            "race in copy: instance (cta 0, thread 16) reads 'tile'(0, 15), which instance (cta 0, thread "
-            "15) writes, "
-            "and no barrier lies between the two");
 }
 
 TEST(Checking, SwizzledTilesAreNamedByTheirCoordinates) {

@@ -105,7 +105,7 @@ void check(double relative) {
     ops::cast(row, c);
     if constexpr (LeftInRegisters) {
       auto left = register_tensor<T>(RowMajor<64, K>{}, Accumulator<K>{});
-      for_each_element(left, [&](T& x, int i, int k) { x = element(i * K + k); });
+      for_each_element(left, [&](auto&& x, int i, int k) { x = element(i * K + k); });
       ops::mma(left, b, c);
     } else {
       ops::mma(a, b, c);

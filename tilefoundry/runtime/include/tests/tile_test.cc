@@ -254,8 +254,10 @@ TEST(TileStore, SharedTile) {
     Source<T> out(2, c.rows, c.columns, true);
     for (T& x : out.storage) x = poison<T>();
     launch(1, kRows * (kColumns + 8) * 2, [&] {
-      T* const raw = reinterpret_cast<T*>(cta_shared());
-      for (int i = program_id<kThread>(); i < kRows * (kColumns + 8); i += kThreads) raw[i] = convert<T>(i);
+      using Flat = RowMajor<kRows*(kColumns + 8)>;
+      auto const all = shared_tensor<T>(cta_shared(), Flat{}, Flat{});
+      for (int i = program_id<kThread>(); i < kRows * (kColumns + 8); i += kThreads)
+        all.data()[i] = convert<T>(i);
       ops::sync<SyncKind::cta>();
       auto to =
           make_tile_map<Box>(global_tensor<T, true>(out.arg(), make_shape(out.batch, out.rows, out.columns)));

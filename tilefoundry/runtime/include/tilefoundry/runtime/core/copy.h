@@ -18,9 +18,6 @@ inline constexpr bool is_shared_v = cute::is_smem<typename T::engine_type::itera
 /// may start anywhere, but the compiler resolves registers.
 template <class Src, class Dst>
 TILEFOUNDRY_HOST_DEVICE constexpr int copy_pack_size() {
-#if defined(TILEFOUNDRY_CHECKED)
-  return 1;
-#endif
   if constexpr (!std::is_same<typename Src::value_type, typename Dst::value_type>::value ||
                 !cute::is_static<typename FragmentOf<Src>::Offsets>::value ||
                 !cute::is_static<typename FragmentOf<Dst>::Offsets>::value) {

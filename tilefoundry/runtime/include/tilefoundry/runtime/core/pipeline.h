@@ -132,9 +132,7 @@ class Pipeline {
   /// Producers: all loads of the stage have been started.
   TILEFOUNDRY_DEVICE void commit() {
     if (by_instances_) {
-      target::async_commit();
-      target::async_wait<0>();
-      target::publish_shared();
+      target::async_deliver(full(filled_.stage));
       by_instances_ = false;
     }
     arrive<Producer>([&] { target::mbarrier_arrive(full(filled_.stage)); });

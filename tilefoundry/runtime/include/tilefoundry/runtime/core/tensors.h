@@ -63,30 +63,32 @@ TILEFOUNDRY_HOST_DEVICE constexpr auto global_stride(GlobalArg<Rank> const& arg)
   }
 }
 
-template <class T, bool Vector, int Rank, class Shape, int... I>
-TILEFOUNDRY_HOST_DEVICE constexpr auto global_tensor(GlobalArg<Rank> const& arg, Shape const& shape,
-                                                     cute::seq<I...>) {
-  auto const layout = cute::make_layout(shape, cute::make_stride(global_stride<Vector, Rank, I>(arg)...));
-#if defined(TILEFOUNDRY_CHECKED)
-  return cute::make_tensor(cute::make_gmem_ptr(checked_argument<T>(arg)), layout);
-#else
-  T* const base = static_cast<T*>(arg.data);
-  if constexpr (Vector) {
-    return cute::make_tensor(aligned_rows<16>(cute::make_gmem_ptr(base)), layout);
-  } else {
-    return cute::make_tensor(cute::make_gmem_ptr(base), layout);
-  }
-#endif
-}
-
-/// The memory of a rank-0 argument.
-template <class T>
-TILEFOUNDRY_HOST_DEVICE auto global_scalar(GlobalArg<0> const& arg) {
+/// The memory of an argument.
+template <class T, int Rank>
+TILEFOUNDRY_HOST_DEVICE constexpr auto global_pointer(GlobalArg<Rank> const& arg) {
 #if defined(TILEFOUNDRY_CHECKED)
   return checked_argument<T>(arg);
 #else
   return static_cast<T*>(arg.data);
 #endif
+}
+
+template <class T, bool Vector, int Rank, class Shape, int... I>
+TILEFOUNDRY_HOST_DEVICE constexpr auto global_tensor(GlobalArg<Rank> const& arg, Shape const& shape,
+                                                     cute::seq<I...>) {
+  auto const layout = cute::make_layout(shape, cute::make_stride(global_stride<Vector, Rank, I>(arg)...));
+  auto const pointer = cute::make_gmem_ptr(global_pointer<T>(arg));
+  if constexpr (Vector) {
+    return cute::make_tensor(aligned_rows<16>(pointer), layout);
+  } else {
+    return cute::make_tensor(pointer, layout);
+  }
+}
+
+/// The memory of a rank-0 argument.
+template <class T>
+TILEFOUNDRY_HOST_DEVICE auto global_scalar(GlobalArg<0> const& arg) {
+  return global_pointer<T>(arg);
 }
 
 }  // namespace detail

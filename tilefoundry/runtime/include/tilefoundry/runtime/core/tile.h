@@ -27,6 +27,24 @@ TILEFOUNDRY_HOST_DEVICE constexpr void check_tile_map() {
   static_assert(decltype(cute::rank(Box{}))::value == Tensor::rank, "make_tile_map: one box extent per axis");
 }
 
+/// Starts storing a whole shared tile. @tparam InFlight whether it is read after the call, too
+template <class Slice, bool InFlight, class Box, class Tensor, class Movement, class Coord, class Src>
+TILEFOUNDRY_DEVICE void start_store(TileMap<Box, Tensor, Movement> const& map, Coord const& coord,
+                                    Src const& src) {
+  static_assert(is_shared_v<Src> && is_whole<Src>::value,
+                "ops::tile_store: a shared source must be a whole tile");
+  if constexpr (is_bulk<Box, Tensor, Movement, Src>()) {
+    if (bulk_reaches<true>(map, coord)) {
+      if (Movers<Slice, Src>::rank() == 0) bulk_store(map, coord, src);
+      return;
+    }
+  }
+  store_shared<Slice>(map, coord, src);
+#if defined(TILEFOUNDRY_CHECKED)
+  if (Movers<Slice, Src>::rank() == 0) read_by_bulk_copy<InFlight>(src);
+#endif
+}
+
 }  // namespace detail
 
 /// @tparam Box static shape, one extent per axis of the tensor
@@ -119,15 +137,7 @@ template <class Slice = void, class Box, class Tensor, class Movement, class Coo
 TILEFOUNDRY_DEVICE void tile_store_issue(detail::TileMap<Box, Tensor, Movement> const& map,
                                          Coord const& coord, Src const& src) {
   TILEFOUNDRY_OP("tile_store");
-  static_assert(detail::is_shared_v<Src> && detail::is_whole<Src>::value,
-                "ops::tile_store: a shared source must be a whole tile");
-  if constexpr (detail::is_bulk<Box, Tensor, Movement, Src>()) {
-    if (detail::bulk_reaches<true>(map, coord)) {
-      if (detail::Movers<Slice, Src>::rank() == 0) detail::bulk_store(map, coord, src);
-      return;
-    }
-  }
-  detail::store_shared<Slice>(map, coord, src);
+  detail::start_store<Slice, true>(map, coord, src);
 }
 
 /// By the instances that issued them: at most `Pending` of the stores may still read their tiles.
@@ -144,7 +154,7 @@ TILEFOUNDRY_DEVICE void tile_store(detail::TileMap<Box, Tensor, Movement> const&
                                    Src const& src) {
   TILEFOUNDRY_OP("tile_store");
   if constexpr (detail::is_shared_v<Src>) {
-    tile_store_issue<Slice>(map, coord, src);
+    detail::start_store<Slice, false>(map, coord, src);
     if constexpr (detail::is_bulk<Box, Tensor, Movement, Src>()) target::bulk_store_wait<0>();
   } else {
     detail::store_fragment(map, coord, src);

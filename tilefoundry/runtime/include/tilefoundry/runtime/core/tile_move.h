@@ -7,6 +7,13 @@ namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
 namespace detail {
 
+/// Bytes from which on copies are asynchronous. In checking mode all are: nobody may count on less.
+#if defined(TILEFOUNDRY_CHECKED)
+inline constexpr size_t kAsyncFrom = 1;
+#else
+inline constexpr size_t kAsyncFrom = 4;
+#endif
+
 template <class Slice, int N, class Tile, class Access, class Pointer>
 TILEFOUNDRY_DEVICE void load_shared_packs(Access const& access, Pointer tile) {
   using T = typename Access::T;
@@ -14,7 +21,7 @@ TILEFOUNDRY_DEVICE void load_shared_packs(Access const& access, Pointer tile) {
       access,
       [&](auto const& place, int offset) {
         int const valid = access.valid(place, N);
-        if constexpr (N * sizeof(T) >= 4) {
+        if constexpr (kAsyncFrom <= N * sizeof(T)) {
           auto const from = valid ? access.base() + place.offset : access.base();
           target::async_copy<N* static_cast<int>(sizeof(T))>(tile + offset, from,
                                                              valid * static_cast<int>(sizeof(T)));

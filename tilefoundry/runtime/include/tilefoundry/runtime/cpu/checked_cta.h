@@ -1,6 +1,7 @@
 // The state of a CTA in checking mode: its instances, its shared memory, and the tiles in it.
 #pragma once
 
+#include <tilefoundry/runtime/cpu/checked_flights.h>
 #include <tilefoundry/runtime/cpu/checked_memory.h>
 
 #include <cstdint>
@@ -43,7 +44,7 @@ class Tile : public Memory {
     inside(here, at, bytes, "reads");
     for (int i = 0; i < bytes; ++i) {
       Accesses::Result const result = cell(at + i).read(*here.order, here.thread);
-      if (result.verdict != Accesses::Verdict::fine) refuse(here, at, result, "reads", "writes");
+      if (result.verdict != Accesses::Verdict::fine) refuse(here, at, result, "reads");
     }
   }
 
@@ -56,10 +57,18 @@ class Tile : public Memory {
                                       : kind == Write::in_flight
                                           ? byte.take_off(*here.order, here.thread, same)
                                           : byte.write(*here.order, here.thread, same);
-      if (result.verdict != Accesses::Verdict::fine) refuse(here, at, result, "writes", "accesses");
+      if (result.verdict != Accesses::Verdict::fine) refuse(here, at, result, "writes");
     }
     if (kind == Write::in_flight) remember(here, at, bytes);
   }
+
+  void store_from(Here here, char const* at, int bytes) override {
+    read(here, at, bytes);
+    for (int i = 0; i < bytes; ++i) ++cell(at + i).stores;
+    remember_store(here, at, bytes);
+  }
+
+  bool holds(char const* at) const { return inside(at, 1); }
 
   /// Windows of a tile are told by the whole tile's coordinates.
   std::string element(char const* at) const override {
@@ -82,22 +91,27 @@ class Tile : public Memory {
     if (!inside(at, bytes)) out_of_bounds(here, at, does);
   }
 
-  [[noreturn]] void refuse(Here here, char const* at, Accesses::Result const& result, char const* does,
-                           char const* other_does) const {
+  [[noreturn]] void refuse(Here here, char const* at, Accesses::Result const& result,
+                           char const* does) const {
+    if (is_engine(here, result.other)) in_flight(here, at, does);
     std::string const other = instance_text(here.id, result.other);
     switch (result.verdict) {
       case Accesses::Verdict::uninitialised:
         uninitialised(here, at, " before it; without a barrier, others write later");
       case Accesses::Verdict::in_flight:
         in_flight(here, at, does);
+      case Accesses::Verdict::stored:
+        stored(here, at);
       case Accesses::Verdict::conflict:
         conflict(here, at, other);
       default:
-        race(here, at, does, other + " " + other_does);
+        race(here, at, does, other + " " + result.did);
     }
   }
 
+  static inline bool is_engine(Here here, int instance);
   inline void remember(Here here, char const* at, int bytes);
+  inline void remember_store(Here here, char const* at, int bytes);
 
   char* first_;
   int bytes_;
@@ -111,20 +125,31 @@ class Tile : public Memory {
 struct Cta {
   /// @param shared fresh shared memory of `bytes` bytes: nobody has written it
   Cta(int id, int threads, char* shared, int bytes)
-      : id(id), ops(static_cast<size_t>(threads)), flights(static_cast<size_t>(threads)), shared(shared) {
+      : id(id),
+        ops(static_cast<size_t>(threads)),
+        flights(static_cast<size_t>(threads)),
+        stores(static_cast<size_t>(threads)),
+        shared(shared) {
     accesses.resize(static_cast<size_t>(bytes));
-    order.start(threads);
+    order.start(threads + 1);
     shared_end = shared + bytes;
   }
   Cta(Cta const&) = delete;
   Cta& operator=(Cta const&) = delete;
   /// What is in flight when the instances end, lands.
   ~Cta() {
-    for (int thread = 0; thread < static_cast<int>(flights.size()); ++thread) {
+    for (int thread = 0; thread < engine(); ++thread) {
       commit(thread);
       land(thread, 0);
     }
+    for (auto& [barrier, stage] : stages) {
+      for (std::vector<Flight>* loads : {&stage.started, &stage.landing}) land(*loads);
+    }
   }
+
+  /// Who has written what a stage of a pipeline was loaded with: those know of it who have waited for the
+  /// stage, and not those who have started the loads.
+  int engine() const { return static_cast<int>(ops.size()); }
 
   /// The tile of `bytes` bytes from `first` on.
   /// @throws Finding when it reaches beyond the CTA's shared memory
@@ -161,62 +186,121 @@ struct Cta {
     if (!last) return;
     Order::add(stage.ended, stage.open);
     stage.open.clear();
+    stage.landing.insert(stage.landing.end(), stage.started.begin(), stage.started.end());
+    stage.started.clear();
   }
 
   /// An instance has waited for a phase of a stage to end.
-  void pass_stage(void const* barrier, int thread) { order.meet(stages[barrier].ended, thread); }
+  void pass_stage(void const* barrier, int thread) {
+    Stage& stage = stages[barrier];
+    if (!stage.landing.empty()) {
+      land(stage.landing);
+      order.arrive(stage.ended, engine());
+    }
+    order.meet(stage.ended, thread);
+  }
 
   /// A copy of the instance's group that no commit has closed yet: to shared memory from `at` on, or from
   /// there in `source`.
   void start(int thread, char const* at, int bytes, Memory* source) {
     if (source) source->hold(at, bytes);
-    flights[thread].open.push_back({at, bytes, flights[thread].committed, source});
+    flights[thread].start(at, bytes, source);
   }
 
-  void commit(int thread) { ++flights[thread].committed; }
+  void commit(int thread) { flights[thread].close_group(); }
 
   /// All but the last `pending` groups of an instance have landed.
   void land(int thread, int pending) {
-    Flights& mine = flights[thread];
-    while (!mine.open.empty() && mine.open.front().group < mine.committed - pending) {
-      Flight const& flight = mine.open.front();
-      if (flight.source) flight.source->release(flight.at, flight.bytes);
-      for (int i = 0; !flight.source && i < flight.bytes; ++i) {
-        accesses[static_cast<size_t>(flight.at - shared + i)].land(order, thread);
+    flights[thread].end(pending, [&](Flight const& flight) { land(flight, thread); });
+  }
+
+  /// What an instance has started to load lands with the phase of a stage that is open.
+  void deliver(void const* barrier, int thread) {
+    commit(thread);
+    flights[thread].end(0, [&](Flight const& flight) { stages[barrier].started.push_back(flight); });
+  }
+
+  /// All but the last `pending` stores of an instance have read their tiles.
+  void end_stores(int thread, int pending) {
+    stores[thread].end(pending, [&](Flight const& flight) {
+      for (int i = 0; i < flight.bytes; ++i) {
+        Accesses& byte = at(flight.at + i);
+        --byte.stores;
+        byte.readers = order.with(byte.readers, thread);
       }
-      mine.open.pop_front();
+    });
+  }
+
+  /// All instances have ended. @throws Finding when copies from or to shared memory go on
+  void finish() const {
+    for (int thread = 0; thread < engine(); ++thread) {
+      if (stores[thread].empty()) continue;
+      throw Finding("access to a store in flight: instance " + instance_text(id, thread) +
+                    " ends, and has not waited for its asynchronous store of " +
+                    element(stores[thread].oldest().at));
+    }
+    for (auto const& [barrier, stage] : stages) {
+      for (std::vector<Flight> const* loads : {&stage.started, &stage.landing}) {
+        for (Flight const& flight : *loads) {
+          if (flight.source) continue;
+          throw Finding("access to a load in flight: CTA " + std::to_string(id) +
+                        " ends, and nobody has waited for the asynchronous load of " + element(flight.at));
+        }
+      }
     }
   }
 
   struct Stage {
-    Order::Knowledge open;   ///< of those who have arrived in the current phase
-    Order::Knowledge ended;  ///< of those in phases before
-  };
-  struct Flight {
-    char const* at;
-    int bytes;
-    int64_t group;
-    Memory* source;  ///< of what is read; null for what is written
-  };
-  struct Flights {
-    std::deque<Flight> open;
-    int64_t committed = 0;
+    Order::Knowledge open;        ///< of those who have arrived in the current phase
+    Order::Knowledge ended;       ///< of those in phases before
+    std::vector<Flight> started;  ///< loads that land with the current phase
+    std::vector<Flight> landing;  ///< those of phases before, for which nobody has waited yet
   };
 
   int id;
-  Order order;
+  Order order;                   ///< of the instances, and of the engine
   std::vector<char const*> ops;  ///< what each instance runs; null for the kernel's own statements
-  std::vector<Flights> flights;
+  std::vector<Flights> flights;  ///< loads of each instance
+  std::vector<Flights> stores;
   std::vector<Accesses> accesses;  ///< of each byte of shared memory
   std::deque<Tile> tiles;
   std::map<uint64_t, std::vector<int>> meetings;
   std::map<void const*, Stage> stages;
   char* shared;
   char* shared_end;
+
+ private:
+  Accesses& at(char const* p) { return accesses[static_cast<size_t>(p - shared)]; }
+
+  void land(Flight const& flight, int writer) {
+    if (flight.source) {
+      flight.source->release(flight.at, flight.bytes);
+    } else {
+      for (int i = 0; i < flight.bytes; ++i) at(flight.at + i).land(order, writer);
+    }
+  }
+
+  void land(std::vector<Flight>& loads) {
+    for (Flight const& flight : loads) land(flight, engine());
+    loads.clear();
+  }
+
+  std::string element(char const* at) const {
+    for (Tile const& tile : tiles) {
+      if (tile.holds(at)) return tile.element(at);
+    }
+    return "a shared tile";
+  }
 };
+
+inline bool Tile::is_engine(Here here, int instance) { return instance == here.cta->engine(); }
 
 inline void Tile::remember(Here here, char const* at, int bytes) {
   here.cta->start(here.thread, at, bytes, nullptr);
+}
+
+inline void Tile::remember_store(Here here, char const* at, int bytes) {
+  here.cta->stores[static_cast<size_t>(here.thread)].start(at, bytes, nullptr);
 }
 
 }  // namespace checked

@@ -96,7 +96,7 @@ class GlobalTensor : public Memory {
       own(g, here);
       Accesses::Result const result = g.cta.read(*here.order, here.thread);
       if (result.verdict == Accesses::Verdict::race) {
-        race(here, at, "reads", instance_text(here.id, result.other) + " writes");
+        race(here, at, "reads", instance_text(here.id, result.other) + " " + result.did);
       }
       if (g.read_epoch != *epoch_) {
         g.read_epoch = *epoch_;
@@ -138,7 +138,7 @@ class GlobalTensor : public Memory {
       if (result.verdict == Accesses::Verdict::conflict)
         conflict(here, at, instance_text(here.id, result.other));
       if (result.verdict == Accesses::Verdict::race) {
-        race(here, at, "writes", instance_text(here.id, result.other) + " accesses");
+        race(here, at, "writes", instance_text(here.id, result.other) + " " + result.did);
       }
       g.write_epoch = *epoch_;
       g.write_cta = here.id;

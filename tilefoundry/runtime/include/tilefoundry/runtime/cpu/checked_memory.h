@@ -48,6 +48,8 @@ class Memory {
   /// An asynchronous copy from them starts, which nobody may write until it is over.
   virtual void hold(char const* /*at*/, int /*bytes*/) {}
   virtual void release(char const* /*at*/, int /*bytes*/) {}
+  /// An asynchronous store reads `bytes` bytes from here on, until the instance has waited for it.
+  virtual void store_from(Here here, char const* at, int bytes) { read(here, at, bytes); }
   /// How findings call the element at an address: "'x'(2, 3)".
   virtual std::string element(char const* at) const = 0;
   /// The shape of the tensor, as text.
@@ -70,6 +72,10 @@ class Memory {
     throw Finding(here.text("access to a load in flight") + " writes " + element(at) +
                   ", which an asynchronous load reads that has not been waited for");
   }
+  [[noreturn]] void stored(Here here, char const* at) const {
+    throw Finding(here.text("access to a store in flight") + " writes " + element(at) +
+                  ", which an asynchronous store reads that has not been waited for");
+  }
   /// @param with the other instance, and what it did
   [[noreturn]] void race(Here here, char const* at, char const* does, std::string const& with) const {
     throw Finding(here.text("race") + " " + does + " " + element(at) + ", which instance " + with +
@@ -87,11 +93,13 @@ struct Accesses {
   Order::Set readers = Order::kNone;
   bool atomic = false;   ///< the writers have added to what was there
   uint16_t flights = 0;  ///< asynchronous copies to it that nobody has waited for, replicas of one value
+  uint16_t stores = 0;   ///< asynchronous stores of it that have not been waited for
 
-  enum class Verdict { fine, uninitialised, in_flight, race, conflict };
+  enum class Verdict { fine, uninitialised, in_flight, stored, race, conflict };
   struct Result {
     Verdict verdict = Verdict::fine;
     int other = -1;  ///< the other instance of a race or conflict
+    char const* did = "writes";
   };
 
   Result read(Order& order, int thread) {
@@ -131,11 +139,12 @@ struct Accesses {
   /// An atomic addition.
   Result add(Order& order, int thread) {
     if (flights > 0) return {Verdict::in_flight};
+    if (stores > 0) return {Verdict::stored};
     if (writers == Order::kNone) return {Verdict::uninitialised};
     int const writer = atomic ? -1 : order.unordered(writers, thread);
     if (writer >= 0) return {Verdict::race, writer};
     int const reader = order.unordered(readers, thread);
-    if (reader >= 0) return {Verdict::race, reader};
+    if (reader >= 0) return {Verdict::race, reader, "reads"};
     readers = Order::kNone;
     writers = order.with(atomic ? writers : Order::kNone, thread);
     atomic = true;
@@ -145,12 +154,13 @@ struct Accesses {
  private:
   /// Whether it may become a value; then only those writers are left of which the next one is a replica.
   Result overwrite(Order& order, int thread, bool same) {
+    if (stores > 0) return {Verdict::stored};
     int const writer = order.unordered(writers, thread);
     if (writer >= 0 && (atomic || !same)) return {Verdict::conflict, writer};
     // Who reads its own replica of a value does not mind that others write theirs.
     int const reader =
         order.unordered(readers, thread, [&](int other) { return !(same && order.by(writers, other)); });
-    if (reader >= 0) return {Verdict::race, reader};
+    if (reader >= 0) return {Verdict::race, reader, "reads"};
     if (writer < 0) readers = Order::kNone;
     if (writer < 0 && flights == 0) writers = Order::kNone;
     atomic = false;

@@ -76,6 +76,22 @@ CheckedPointer<T> checked_tile(char* base, char const* name) {
           cta ? cta->tile(base, Bytes, name, describe<T, Logical, SL, Swizzle>()) : nullptr};
 }
 
+/// A bulk copy reads the whole of a tile by one instance, whatever share each of them copies here.
+/// @tparam InFlight until the instance has waited for it
+template <bool InFlight, class T>
+void read_by_bulk_copy(T const& tile) {
+  checked::Here const self = target::here();
+  auto const all = elements(tile);
+  for (int i = 0; i < FragmentOf<T>::count; ++i) {
+    auto const p = &all(i);
+    char const* const at = reinterpret_cast<char const*>(p.unchecked());
+    constexpr int bytes = sizeof(typename T::value_type);
+    if (!p.memory()) return;
+    InFlight ? p.memory()->store_from(self, at, bytes) : p.memory()->read(self, at, bytes);
+  }
+  if (InFlight && self.cta) self.cta->stores[static_cast<size_t>(self.thread)].close_group();
+}
+
 }  // namespace detail
 }  // namespace TILEFOUNDRY_UNIT
 }  // namespace tilefoundry

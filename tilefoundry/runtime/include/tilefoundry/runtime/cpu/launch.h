@@ -123,6 +123,9 @@ void launch(int64_t grid, int threads, int shared_bytes, Body const& body) {
       whole.checks = &checks;
 #endif
       target::run_cta<Collective>(whole, body);
+#if defined(TILEFOUNDRY_CHECKED)
+      checks.finish();
+#endif
     } catch (...) {
       std::lock_guard<std::mutex> lock(mutex);
       if (cta < failed_cta) {

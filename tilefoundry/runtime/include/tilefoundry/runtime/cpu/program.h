@@ -174,8 +174,6 @@ void bulk_store(Any const&...);
 void bulk_store_commit();
 template <int Pending>
 void bulk_store_wait();
-template <int Pending>
-inline void bulk_store_wait_read() {}
 
 template <int N>
 inline void give_up_registers() {}
@@ -197,6 +195,21 @@ template <int Pending>
 inline void async_wait() {
 #if defined(TILEFOUNDRY_CHECKED)
   if (checked::Here const self = here(); self.cta) self.cta->land(self.thread, Pending);
+#endif
+}
+
+/// What the instance has copied is there for those who wait for the barrier at which it arrives next.
+inline void async_deliver([[maybe_unused]] char const* barrier) {
+#if defined(TILEFOUNDRY_CHECKED)
+  if (checked::Here const self = here(); self.cta) self.cta->deliver(barrier, self.thread);
+#endif
+}
+
+/// At most `Pending` of the asynchronous stores of the instance still read shared memory.
+template <int Pending>
+inline void bulk_store_wait_read() {
+#if defined(TILEFOUNDRY_CHECKED)
+  if (checked::Here const self = here(); self.cta) self.cta->end_stores(self.thread, Pending);
 #endif
 }
 

@@ -102,6 +102,9 @@ class ResidentGrid {
     if (slot.ended) return true;
     try {
       slot.ended = slot.cta.advance();
+#if defined(TILEFOUNDRY_CHECKED)
+      if (slot.ended) slot.checks->finish();
+#endif
     } catch (...) {
       slot.ended = true;
       fail(cta, std::current_exception());

@@ -215,6 +215,13 @@ TILEFOUNDRY_DEVICE void async_wait() {
 #endif
 }
 
+/// What the instance has copied is there for those who wait for the barrier at which it arrives next.
+TILEFOUNDRY_DEVICE void async_deliver(char const* /*barrier*/) {
+  async_commit();
+  async_wait<0>();
+  publish_shared();
+}
+
 }  // namespace target
 }  // namespace TILEFOUNDRY_UNIT
 }  // namespace tilefoundry
