@@ -213,15 +213,6 @@ TEST(Checking, LaunchesAreOrdered) {
   EXPECT_EQ(a.out[5], 1.f);
 }
 
-TEST(Checking, DivergentBarrier) {
-  EXPECT_EQ(
-      finding(1, 0,
-              [](Arguments&) {
-                if (thread() < 64) ops::sync<SyncKind::cta>();
-              }),
-      "barrier divergence in CTA 0: threads 0-63 wait at the CTA barrier, threads 64-127 have finished");
-}
-
 TEST(Checking, SwizzledTilesAreNamedByTheirCoordinates) {
   using Wide = RowMajor<8, 32>;
   EXPECT_EQ(finding(1, 1024,

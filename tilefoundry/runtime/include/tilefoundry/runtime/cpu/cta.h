@@ -85,7 +85,7 @@ class Cta {
     wait(grid_, threads(), "the grid barrier");
   }
 
-  void named_barrier(int id, int count) { wait(named_[id], count, "a named barrier"); }
+  void named_barrier(int id, int count) { wait(named_[id], count, "named barrier ", id); }
 
   void warp_barrier(unsigned mask) {
     int const warp = running_ / 32;
@@ -136,6 +136,7 @@ class Cta {
     Instance instance;
     void* stack = nullptr;
     char const* waits_at = nullptr;
+    int waits_number = -1;  // which of several
     bool finished = false;
     int next = 0;  // the following live fibre
     int turn = 0;
@@ -194,7 +195,7 @@ class Cta {
     std::terminate();  // nothing returns to a finished fibre
   }
 
-  void wait(Barrier& barrier, int expected, char const* name) {
+  void wait(Barrier& barrier, int expected, char const* name, int number = -1) {
     if (cancelled_) throw Cancelled{};
     if (++barrier.arrived == expected) {
       if (&barrier == &grid_) leave();
@@ -204,14 +205,15 @@ class Cta {
       return;
     }
     unsigned const generation = barrier.generation;
-    block(name, [&] { return barrier.generation != generation; });
+    block(name, [&] { return barrier.generation != generation; }, number);
   }
 
   /// Lets others run until `done`; whoever makes it so has taken the instance off `blocked_`.
   template <class Done>
-  void block(char const* name, Done const& done) {
+  void block(char const* name, Done const& done, int number = -1) {
     Fibre& self = fibres_[running_];
     self.waits_at = name;
+    self.waits_number = number;
     ++blocked_;
     if (blocked_ == alive_) diverged();
     while (!done()) {
@@ -237,19 +239,34 @@ class Cta {
     fibre::switch_stack(save, fibres_[next].stack);
   }
 
+  /// Where an instance waits, "" when it has finished: "named barrier 3", and in checking mode in which op.
+  std::string place_of(int i) const {
+    Fibre const& fibre = fibres_[i];
+    if (fibre.finished) return "";
+    std::string place = fibre.waits_at;
+    if (fibre.waits_number >= 0) place += std::to_string(fibre.waits_number);
+#if defined(TILEFOUNDRY_CHECKED)
+    checked::Cta const* const checks = fibre.instance.checks;
+    if (char const* const op = checks ? checks->ops[static_cast<size_t>(i)] : nullptr)
+      place += std::string(" in ") + op;
+#endif
+    return place;
+  }
+
   /// Every live instance waits: report where, and unwind them.
   void diverged() {
     std::string text = "barrier divergence in CTA " + std::to_string(fibres_[0].instance.cta) + ":";
     for (int i = 0, n = threads(); i < n;) {
       int last = i;
-      while (last + 1 < n && fibres_[last + 1].waits_at == fibres_[i].waits_at) ++last;
+      std::string const place = place_of(i);
+      while (last + 1 < n && place_of(last + 1) == place) ++last;
       bool const several = last > i;
       text += (i ? ", thread" : " thread") + std::string(several ? "s " : " ") + std::to_string(i);
       if (several) text += "-" + std::to_string(last);
       if (fibres_[i].finished) {
         text += several ? " have finished" : " has finished";
       } else {
-        text += std::string(several ? " wait at " : " waits at ") + fibres_[i].waits_at;
+        text += (several ? " wait at " : " waits at ") + place;
       }
       i = last + 1;
     }
