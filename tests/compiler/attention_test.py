@@ -11,7 +11,7 @@ from torch import Tensor
 import tilefoundry
 from examples.attention.program import DTYPES, HEAD_DIMS, attention_module
 from examples.attention.reference import TORCH_DTYPES, attention_f64, expectations
-from tests.compiler.running import OPTIONS
+from tests.compiler.running import built
 from tilefoundry.ir import tir
 from tilefoundry.ir.tir import PrimFunction
 from tilefoundry.ir.tir.text import tir_text
@@ -42,7 +42,7 @@ def test_one_kernel_serves_every_length(dim: int, dtype: str, causal: bool) -> N
     tilefoundry.jit.cache_clear()
     module = attention_module(dim, dtype, causal)
     for length in LENGTHS:
-        kernel = tilefoundry.jit(module, target="cpu", options=OPTIONS)
+        kernel = built(module)
         q, k, v = inputs(length, dim, dtype)
         out = poisoned(q)
 
@@ -64,14 +64,12 @@ def test_one_kernel_serves_every_length(dim: int, dtype: str, causal: bool) -> N
 def test_any_grid_gives_the_same_bits(ctas: int) -> None:
     """Fewer CTAs than tiles, a number that does not divide them, and more CTAs than tiles."""
     q, k, v = inputs(129, 32, "f32")
-    expected = tilefoundry.jit(attention_module(32), target="cpu", options=OPTIONS)(q, k, v)
-    assert torch.equal(
-        tilefoundry.jit(attention_module(32, ctas=ctas), target="cpu", options=OPTIONS)(q, k, v), expected
-    )
+    expected = built(attention_module(32))(q, k, v)
+    assert torch.equal(built(attention_module(32, ctas=ctas))(q, k, v), expected)
 
 
 def test_strided_inputs_go_through_the_general_variant() -> None:
-    kernel = tilefoundry.jit(attention_module(32), target="cpu", options=OPTIONS)
+    kernel = built(attention_module(32))
     q, k, v = inputs(70, 32, "f32")
     expected = kernel(q, k, v)
     apart = [x.mT.contiguous().mT for x in (q, k, v)]
@@ -113,7 +111,7 @@ def test_tensor_cores_change_where_operands_lie_and_nothing_else(dtype: str) -> 
 
 def test_the_evaluator_and_the_kernel_agree(tmp_path: Path) -> None:
     module = attention_module(32, "f32", True)
-    kernel = tilefoundry.jit(module, target="cpu", options=OPTIONS)
+    kernel = built(module)
     arguments = inputs(45, 32, "f32")
     report = check(
         kernel, lambda *x: tilefoundry.evaluate(module, *x), arguments, expect={"output": expectations("f32")}

@@ -6,24 +6,16 @@ import os
 import subprocess
 import sys
 import threading
-from typing import Any
 
 import pytest
 import torch
 
 from tests.compiler import edge_programs as programs
-from tests.compiler.running import OPTIONS, TARGET
-from tilefoundry import jit
+from tests.compiler.running import TARGET, built
 from tilefoundry.diagnostics import ArgumentTypeError
 from tilefoundry.driver.toolchain import find_cuda
-from tilefoundry.runtime import CompiledModule
 
 KIND = {"cpu": "kDLCPU", "cuda": "kDLCUDA"}[TARGET]
-
-
-def built(program: Any) -> CompiledModule:
-    """The program, through jit; a class that @module made is a Module."""
-    return jit(program, target=TARGET, options=OPTIONS)
 
 
 NARROW = {"fp8e4m3": torch.float8_e4m3fn, "fp8e5m2": torch.float8_e5m2, "u8": torch.uint8, "i8": torch.int8}

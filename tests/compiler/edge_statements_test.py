@@ -18,7 +18,7 @@ import torch
 
 import tilefoundry
 from tests.compiler import edge_programs as programs
-from tests.compiler.running import OPTIONS, TARGET
+from tests.compiler.running import TARGET, built
 from tilefoundry import CompilerOptions, jit
 from tilefoundry.diagnostics import ArgumentTypeError, ArgumentValueError, LaunchError
 from tilefoundry.driver.keys import module_key
@@ -28,11 +28,6 @@ from tilefoundry.target import CpuTarget
 on_the_cpu = pytest.mark.skipif(TARGET != "cpu", reason="looks at what only a CPU entry takes")
 on_a_gpu = pytest.mark.skipif(TARGET != "cuda", reason="looks at what only a GPU entry refuses")
 KIND = {"cpu": "kDLCPU", "cuda": "kDLCUDA"}[TARGET]
-
-
-def built(program: Any, target: str = TARGET) -> CompiledModule:
-    """The program, through jit; a class that @module made is a Module."""
-    return jit(program, target=target, options=OPTIONS)
 
 
 @pytest.fixture

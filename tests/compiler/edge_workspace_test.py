@@ -11,8 +11,7 @@ import pytest
 import torch
 
 from tests.compiler import edge_programs as programs
-from tests.compiler.running import TARGET, compiled
-from tilefoundry import jit
+from tests.compiler.running import TARGET, built, compiled
 from tilefoundry.codegen.emit import emit_module
 from tilefoundry.diagnostics import LaunchError
 from tilefoundry.driver.inputs import normalize_to_module
@@ -120,7 +119,7 @@ def test_threads_call_one_module_at_once(program: Any) -> None:
 def test_memory_is_given_back_at_the_end_of_a_call(make: Any) -> None:
     rows = 1 << 15  # two tensors of 4 MiB at each call
     a, four, out = (np.ones((rows, 32), np.float32) for _ in range(3))
-    kernel = jit(programs.chain, target="cpu")
+    kernel = built(programs.chain)
     kernel(make(a), make(four), make(out))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for _ in range(50):

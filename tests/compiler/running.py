@@ -18,7 +18,7 @@ import tilefoundry
 from tilefoundry import CompilerOptions, TupleType
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
-from tilefoundry.runtime import Predicate, check
+from tilefoundry.runtime import CompiledModule, Predicate, check
 
 TARGET = os.environ.get("TILEFOUNDRY_TEST_TARGET", "cpu")
 CHECKING = os.environ.get("TILEFOUNDRY_TEST_CHECKING", "0") == "1"
@@ -32,12 +32,20 @@ needs_cpu = pytest.mark.skipif(TARGET != "cpu", reason="findings of kernels are 
 leaves_output = pytest.mark.skipif(CHECKING, reason="the program leaves a part of its output as it was")
 
 
+def built(program: Any, target: str = TARGET, options: CompilerOptions | None = None) -> CompiledModule:
+    """The program, through jit, in checking mode where this run is one; a class that @module made is a Module.
+
+    Tests ask for kernels here and nowhere else, so that the sweep in checking mode has them all.
+    """
+    options = options or OPTIONS
+    if CHECKING and target == "cpu":
+        options = replace(options, checking=True)
+    return tilefoundry.jit(program, target=target, options=options)
+
+
 def compiled(program: Any, options: CompilerOptions | None = None) -> Callable[..., Any]:
     """The compiled program, which takes and gives back CPU tensors; a tensor that it writes to is written to."""
-    options = options or OPTIONS
-    if CHECKING:
-        options = replace(options, checking=True)
-    kernel = tilefoundry.jit(program, target=TARGET, options=options)
+    kernel = built(program, options=options)
     if TARGET == "cpu":
         return kernel
 
