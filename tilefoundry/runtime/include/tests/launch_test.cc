@@ -77,6 +77,49 @@ TEST(Launch, InstancesOfACtaRunInOrderBetweenBarriers) {
   for (int i = 0; i < kThreads; ++i) EXPECT_EQ(order[i], i);
 }
 
+TEST(Launch, WithoutCollectivesItIsAPlainLoop) {
+  std::vector<int> order;
+  std::vector<void*> frames;
+  char here = 0;
+  cpu::launch<false>(1, kThreads, 0, [&] {
+    char local = 0;
+    order.push_back(program_id<kThread>());
+    frames.push_back(&local);
+    EXPECT_EQ(target::instance().fibres, nullptr);
+  });
+  ASSERT_EQ(order.size(), static_cast<size_t>(kThreads));
+  for (int i = 0; i < kThreads; ++i) {
+    EXPECT_EQ(order[i], i);
+    EXPECT_EQ(frames[i], frames[0]) << "a stack of its own";
+  }
+  auto const distance = reinterpret_cast<intptr_t>(&here) - reinterpret_cast<intptr_t>(frames[0]);
+  EXPECT_LT(distance < 0 ? -distance : distance, 1 << 16) << "not the caller's stack";
+}
+
+TEST(Launch, AnyNumberOfWorkersGivesTheSameBits) {
+  using Threads = Mesh<cute::Layout<Dims<kThreads>, Dims<1>>, kThread>;
+  using Parts = ShardLayout<cute::Layout<Dims<kThreads, 5>, Dims<0, 1>>, cute::tuple<shard::S<0>>, Threads>;
+  using Sum = ShardLayout<cute::Layout<Dims<1>, Dims<0>>, cute::tuple<shard::B>, Threads>;
+  constexpr int ctas = 37;
+  auto const sums = [&](char const* workers) {
+    EXPECT_EQ(setenv("TILEFOUNDRY_NUM_THREADS", workers, 1), 0);
+    std::vector<float> result(ctas);
+    launch(ctas, 4 * kThreads, [&] {
+      auto const workspace = shared_tensor<float>(cta_shared(), RowMajor<kThreads>{}, RowMajor<kThreads>{});
+      auto x = register_tensor<float>(RowMajor<5 * kThreads>{}, Parts{});
+      auto sum = register_tensor<float>(RowMajor<1>{}, Sum{});
+      int const first = 5 * (program_id<kCta>() * kThreads + program_id<kThread>());
+      for (int i = 0; i < 5; ++i) x.data()[i] = noise(first + i);
+      ops::reduce<op::sum, Axes<0>>(x, sum, workspace);
+      if (program_id<kThread>() == 0) result[program_id<kCta>()] = sum.data()[0];
+    });
+    EXPECT_EQ(unsetenv("TILEFOUNDRY_NUM_THREADS"), 0);
+    return result;
+  };
+  auto const expected = sums("1");
+  for (char const* workers : {"2", "3", "8", "8", "8"}) EXPECT_EQ(sums(workers), expected) << workers;
+}
+
 TEST(Sync, WarpsAndNamedBarriers) {
   launch(1, 4096, [] {
     int* const shared = reinterpret_cast<int*>(cta_shared());
