@@ -76,6 +76,7 @@ class CheckedPointer {
     return {at_ + static_cast<int64_t>(i), memory_};
   }
   CheckedPointer operator-(int64_t i) const { return {at_ - i, memory_}; }
+  friend int64_t operator-(CheckedPointer const& a, CheckedPointer const& b) { return a.at_ - b.at_; }
 
   explicit operator bool() const { return at_ != nullptr; }
 
