@@ -2,104 +2,13 @@
 // ops::index_add, ops::index_copy, ops::cache_update.
 #pragma once
 
-#include <tilefoundry/runtime/core/gather.h>
+#include <tilefoundry/runtime/core/update_windows.h>
 
 namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
 namespace detail {
 
-struct Replace {
-  template <class T>
-  TILEFOUNDRY_DEVICE static T apply(T, T update) {
-    return update;
-  }
-};
-
-/// The sum, rounded to the element type.
-struct AddTo {
-  template <class T>
-  TILEFOUNDRY_DEVICE static T apply(T value, T update) {
-    return convert<T>(op::add{}(widen(value), widen(update)));
-  }
-};
-
-/// Into how many classes rows are divided by their number, a power of two: enough for all instances.
-TILEFOUNDRY_DEVICE int64_t row_classes(int64_t columns, int64_t rows, int64_t instances) {
-  int64_t classes = 1;
-  while (classes < target::kMostRowClasses && classes < rows && classes * columns < instances) classes *= 2;
-  return classes;
-}
-
-/// out = dst, with elements of src written at the indices. An instance has the rows of one class, in N
-/// columns, to itself: updates of one element come in order and need no exchange. Each instance reads all the
-/// indices.
-template <int N, class Apply, int Axis, class Dst, class Index, class Src, class Out, int... A>
-TILEFOUNDRY_DEVICE void update_columns(Dst const& dst, Index const& index, Src const& src, Out const& out,
-                                       Share const& share, cute::seq<A...>) {
-  constexpr int rank = Out::rank;
-  constexpr bool rows = Index::rank == 1;
-  int64_t const extents[] = {
-      (A == Axis ? int64_t(1) : out.template extent<A>() / (A == rank - 1 ? N : 1))...};
-  int64_t const along = out.template extent<Axis>();
-  int64_t const updates = index.template extent<rows ? 0 : Axis>();
-  int64_t columns = 1;
-  TILEFOUNDRY_UNROLL
-  for (int a = 0; a < rank; ++a) columns *= extents[a];
-  int64_t const classes = row_classes(columns, along, share.step);
-  for (int64_t n = share.first; n < columns * classes; n += share.step) {
-    int64_t const own = n / columns;
-    int64_t at[rank];
-    int64_t rest = n % columns;
-    TILEFOUNDRY_UNROLL
-    for (int a = rank - 1; a >= 0; --a) {
-      at[a] = rest % extents[a] * (a == rank - 1 ? N : 1);
-      rest /= extents[a];
-    }
-    TILEFOUNDRY_UNROLL_4
-    for (int64_t k = own; k < along; k += classes) {
-      at[Axis] = k;
-      out.store(at, dst.template load<N>(at));
-    }
-    if constexpr (!rows) {
-      if (!((A == Axis || at[A] < index.template extent<rows ? 0 : A>()) && ...)) continue;
-    }
-    for (int64_t k = 0; k < updates; ++k) {
-      at[Axis] = k;
-      int64_t const row = index_at<Axis>(index, at);
-      if (!check_index(row, Axis, along) || (row & (classes - 1)) != own) continue;
-      auto const update = src.template load<N>(at);
-      at[Axis] = row;
-      auto element = out.template load<N>(at);
-      TILEFOUNDRY_UNROLL
-      for (int j = 0; j < N; ++j) element.value[j] = Apply::apply(element.value[j], update.value[j]);
-      out.store(at, element);
-    }
-  }
-}
-
-template <class Apply, int Axis, class Dst, class Index, class Src, class Out>
-TILEFOUNDRY_DEVICE void update_windows(Dst const& dst, Index const& index, Src const& src, Out const& out,
-                                       Share const& share) {
-  static_assert(
-      is_window<Dst>::value && is_window<Index>::value && is_window<Src>::value && is_window<Out>::value,
-      "ops::index_add, index_copy: operands are windows (make_window)");
-  static_assert(Dst::rank == Out::rank && Src::rank == Out::rank && Axis < Out::rank,
-                "ops::index_add, index_copy: dst, src and out have one rank");
-  auto const axes = cute::make_seq<Out::rank>{};
-  if constexpr (Index::rank == 1 && Axis != Out::rank - 1) {
-    constexpr int n = smaller(Out::pack(), smaller(Dst::pack(), Src::pack()));
-    if constexpr (n > 1) {
-      if (out.template extent<Out::rank - 1>() % n == 0 && out.aligned(n) && dst.aligned(n) &&
-          src.aligned(n)) {
-        update_columns<n, Apply, Axis>(dst, index, src, out, share, axes);
-        return;
-      }
-    }
-  }
-  update_columns<1, Apply, Axis>(dst, index, src, out, share, axes);
-}
-
-/// The same on registers, where rows are compared one by one: registers have no run-time index.
+/// Updates of registers, where rows are compared one by one: registers have no run-time index.
 template <class Apply, int Axis, class Index, class Src, class Dst>
 TILEFOUNDRY_DEVICE void update_fragment(Index const& index, Src const& src, Dst& dst) {
   using D = ReducePlan<Axes<Axis>, typename Dst::global_layout_type, typename Dst::shard_layout_type>;

@@ -17,10 +17,22 @@ namespace detail {
 template <class Tensor, class Extents, class Kept>
 struct Window;
 
+/// Elements along an axis of a window, of which less has to be computed for each; 0 beyond the tensor.
+template <class Pointer>
+struct WindowLine {
+  Pointer first;
+  int64_t stride, begin, end;  ///< those from begin to end exist
+
+  TILEFOUNDRY_DEVICE auto load(int64_t k) const {
+    using T = std::remove_cv_t<std::remove_reference_t<decltype(*first)>>;
+    return k >= begin && k < end ? static_cast<T>(first[k * stride]) : T(0);
+  }
+};
+
 template <class Tensor, class Extents, int... Kept>
 struct Window<Tensor, Extents, Axes<Kept...>> {
   using value_type = typename Tensor::value_type;
-  static constexpr int rank = sizeof...(Kept);
+  static constexpr int rank = sizeof...(Kept), tensor_rank = Tensor::rank;
   static constexpr int inner = Tensor::rank - 1;
   static constexpr bool shared = cute::is_smem<typename Tensor::iterator>::value;
   static_assert(rank > 0 && ((Kept < Tensor::rank) && ...), "make_window: an axis that the tensor lacks");
@@ -104,6 +116,16 @@ struct Window<Tensor, Extents, Axes<Kept...>> {
         if (j < n) base()[p.offset + j * inner_stride()] = pack.value[j];
       }
     }
+  }
+  /// The elements along axis W, by number; at[W] is 0.
+  template <int W, int... T>
+  TILEFOUNDRY_DEVICE auto line(int64_t const (&at)[rank], cute::seq<T...>) const {
+    constexpr int kept[] = {Kept...}, axis = kept[W];
+    int64_t const sizes[] = {static_cast<int64_t>(cute::size<T>(tensor.layout()))...};
+    bool const exist = ((T == axis || (index<T>(at) >= 0 && index<T>(at) < sizes[T])) && ...);
+    int64_t const begin = -start[axis], end = exist ? begin + sizes[axis] : begin;
+    int64_t const stride = static_cast<int64_t>(cute::stride<axis>(tensor.layout()));
+    return WindowLine<decltype(base())>{base() + place(at).offset, stride, begin, end};
   }
   /// The element at a coordinate, or null beyond the tensor.
   TILEFOUNDRY_DEVICE auto find(int64_t const (&at)[rank]) const {

@@ -99,8 +99,16 @@ inline void integer_division_by_zero() { throw std::domain_error("integer divisi
                           " on exceed axis " + std::to_string(axis) + " of extent " + std::to_string(extent));
 }
 
-/// How many instances may divide the rows of one column among them (see ops::index_add).
-inline constexpr int64_t kMostRowClasses = 8;
+/// Instances that work in step: none, as exchanges between fibres cost more than they save (and how many keep
+/// a CPU busy). What follows is named, never called.
+inline constexpr int kWarpLanes = 1;
+inline constexpr int64_t kBusyWarps = 8;
+unsigned warp_ballot(bool);
+bool warp_any(bool);
+unsigned warp_match(int64_t);
+template <class T>
+T warp_read(T, int);
+int count_bits(unsigned);
 
 /// *p += value, at once for all threads. f16 and bf16 round after each addition.
 template <class T>

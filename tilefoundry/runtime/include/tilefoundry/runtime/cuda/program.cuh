@@ -80,6 +80,27 @@ TILEFOUNDRY_DEVICE T shuffle_xor(T value, int distance, unsigned members) {
   return __shfl_xor_sync(members, value, distance);
 }
 
+/// Among all lanes of a warp: of which lanes the answer is yes, whether of any, which lanes passed the same
+/// value as this one, and the value that a lane passed.
+TILEFOUNDRY_DEVICE unsigned warp_ballot(bool answer) { return __ballot_sync(0xffffffffu, answer); }
+TILEFOUNDRY_DEVICE bool warp_any(bool answer) { return __any_sync(0xffffffffu, answer) != 0; }
+TILEFOUNDRY_DEVICE unsigned warp_match([[maybe_unused]] int64_t value) {
+#if defined(__CUDA_ARCH__)
+  return __match_any_sync(0xffffffffu, static_cast<unsigned long long>(value));
+#else
+  return 0;
+#endif
+}
+template <class T>
+TILEFOUNDRY_DEVICE T warp_read(T value, int lane) {
+  uint32_t words[(sizeof(T) + 3) / 4] = {};
+  memcpy(words, &value, sizeof(T));
+  for (uint32_t& word : words) word = __shfl_sync(0xffffffffu, word, lane);
+  memcpy(&value, words, sizeof(T));
+  return value;
+}
+TILEFOUNDRY_DEVICE int count_bits(unsigned bits) { return __popc(bits); }
+
 /// Stops the launch: the message is printed, and whoever waits for the launch is told of a trap.
 TILEFOUNDRY_DEVICE void abort_launch([[maybe_unused]] char const* message) {
 #if defined(__CUDA_ARCH__)
@@ -113,8 +134,9 @@ __device__ __noinline__ inline void range_out_of_bounds([[maybe_unused]] int64_t
 #endif
 }
 
-/// How many instances may divide the rows of one column among them (see ops::index_add).
-inline constexpr int64_t kMostRowClasses = 4096;
+/// Lanes that work in step and exchange values at little cost, and how many warps keep a GPU busy.
+inline constexpr int kWarpLanes = 32;
+inline constexpr int64_t kBusyWarps = 512;
 
 /// *p += value, at once for all threads of the device. f16 and bf16 round after each addition.
 template <class T>
