@@ -134,3 +134,46 @@ def scalars(a: Tensor[(5, 64), "f32"], b: Tensor[(64, 3), "f32"]) -> (Tensor[(),
         s = tf.reduce(x @ y, (0, 1), False, ReduceKind.SUM)
         whole = tf.reshard(s + s, (), "rmem") * 0.25
         return tf.reshard(whole, (), "gmem"), tf.reshard(x @ y + s, (5, 3), "gmem")
+
+
+HELD = (Tensor[(5, 3), "f32"], Tensor[(128, 3), "f32"], Tensor[(5, 1), "f32"])
+
+
+@func(target=TARGET, topologies=LEVELS)
+def held_by_all(
+    a: Tensor[(5, 64), "f32"], b: Tensor[(64, 3), "f32"], c: Tensor[(5, 3), "f32"], x: Tensor[(128, 3), "f32"]
+) -> HELD:
+    """Registers without a mesh, which every thread holds whole, beside terms, parts and each other."""
+    with Mesh(("thread",), (4, 32), ("w", "l")) as m:
+        left, right = tf.reshard(a, (5, 64 @ m.l), "rmem"), tf.reshard(b, (64 @ m.l, 3), "rmem")
+        whole = tf.reshard(c, (5, 3), "rmem")
+        rows = tf.reshard(x, (4 @ m.w, 32 @ m.l, 3), "rmem")
+        return (
+            tf.reshard(tf.reshard(left @ right * whole, (5, 3), "rmem") + whole, (5, 3), "gmem"),
+            tf.reshard(rows * tf.abs(whole[2]), (4 @ m.w, 32 @ m.l, 3), "gmem"),
+            tf.reshard(tf.reduce(whole * whole, (1,), True, ReduceKind.SUM), (5, 1), "gmem"),
+        )
+
+
+WAYS = (
+    Tensor[(6, 4), "f32"], Tensor[(4, 6), "f32"], Tensor[(4, 6), "f32"], Tensor[(4,), "i64"], Tensor[(8, 6), "f32"],
+    Tensor[(2, 3), "f32"], Tensor[(6,), "f32"], Tensor[(4, 4), "f32"], Tensor[(2, 12), "f32"], Tensor[(4, 6), "f32"],
+)  # fmt: skip
+
+
+@func(target=TARGET, topologies=WARP)
+def moved_by_all(x: Tensor[(4, 6), "f32"]) -> WAYS:
+    """What every thread holds, moved, ordered and searched by each of them."""
+    r = tf.reshard(x, (4, 6), "rmem")
+    return (
+        tf.reshard(tf.transpose(r, perm=(1, 0)), (6, 4), "gmem"),
+        tf.reshard(tf.cumsum(r, axis=1), (4, 6), "gmem"),
+        tf.reshard(tf.sort(r, axis=0)[0], (4, 6), "gmem"),
+        tf.reshard(tf.argmax(r, axis=1), (4,), "gmem"),
+        tf.reshard(tf.concat(r, tf.flip(r, axes=0), axis=0), (8, 6), "gmem"),
+        tf.reshard(r[1:3, ::2], (2, 3), "gmem"),
+        tf.reshard(tf.reduce(r, (0,), False, ReduceKind.MAX), (6,), "gmem"),
+        tf.reshard(r @ tf.transpose(r, perm=(1, 0)), (4, 4), "gmem"),
+        tf.reshard(tf.reshape(r, (2, 12)), (2, 12), "gmem"),
+        tf.reshard(tf.insert_slice(r, r[0:1], (2, 0)), (4, 6), "gmem"),
+    )

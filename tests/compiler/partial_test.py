@@ -43,6 +43,15 @@ def test_terms_are_added_multiplied_moved_and_summed() -> None:
     agree(programs.terms, numbers(7, 256), numbers(256, 3))
 
 
+def test_registers_that_every_thread_holds() -> None:
+    agree(programs.held_by_all, numbers(5, 64), numbers(64, 3), numbers(5, 3), numbers(128, 3))
+
+
+def test_what_every_thread_holds_is_moved() -> None:
+    x = torch.randint(-99, 99, (4, 6), generator=torch.Generator().manual_seed(5)).float()
+    compare(programs.moved_by_all, x, bounds=[Equal()])
+
+
 def test_terms_of_rank_0() -> None:
     agree(programs.scalars, numbers(5, 64), numbers(64, 3))
 

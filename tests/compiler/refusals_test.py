@@ -47,17 +47,6 @@ def product_of_batches() -> Module:
     return P
 
 
-def registers_without_mesh() -> Module:
-    @module(entry="f", target=TARGET, topologies=LEVELS)
-    class P:
-        @func
-        def f(x: Tensor[(32, 8), "f32"]) -> Tensor[(32, 8), "f32"]:
-            r = tf.reshard(x, (32, 8), "rmem")  # <- here
-            return tf.reshard(r, (32, 8), "gmem")
-
-    return P
-
-
 def symbolic_tile() -> Module:
     @module(entry="f", target=TARGET, topologies=LEVELS)
     class P:
@@ -348,7 +337,6 @@ TABLE: list[tuple[Build, str, str]] = [
     (composition_in_shared, "expected a value in registers, got a value in smem", "tf.reshard(x, <layout"),
     (elementwise_in_shared, "expected a value in registers, got a value in smem", "tf.reshard(x, <layout"),
     (product_of_batches, "takes two tiles of rank 2", "for b in range"),
-    (registers_without_mesh, "held by the instances of a mesh", "spread an axis over a mesh"),
     (symbolic_tile, "a tile has static extents", "for i in tile(extent, step)"),
     (uncovered_rows, "cannot prove that the loop writes every element of 'y' on axis 0", "from 0 to its extent"),
     (

@@ -21,6 +21,7 @@ from typing import ClassVar
 from tilefoundry.ir import tir
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
+from tilefoundry.ir.shard import Layout, Mesh, Topology
 from tilefoundry.ir.tir import PrimFunction
 from tilefoundry.target import CpuTarget, Target
 
@@ -93,6 +94,12 @@ def form_of(module: Module) -> str:
     """`HIR` or `TIR`: what the entry is, or, where there is none, whether anything is HIR."""
     parts = (module.entry_function(),) if module.entry is not None else module.functions
     return HIR if any(isinstance(part, Function) for part in parts) else TIR
+
+
+def every_thread(module: Module) -> Mesh:
+    """The mesh of all threads of a CTA: what holds registers for which a program names no mesh."""
+    threads = next((t for t in module.effective_topologies() if t.name == "thread"), Topology("thread", 1))
+    return Mesh((threads,), Layout((threads.size,), (1,)))
 
 
 def placement_of(module: Module, target: Target) -> Target:

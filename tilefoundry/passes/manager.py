@@ -14,7 +14,7 @@ from tilefoundry.ir.shard import Layout, Mesh, ShardLayout
 from tilefoundry.ir.tir import Binding, PrimFunction, items_within, unfold
 from tilefoundry.ir.types import TensorType
 from tilefoundry.ir.verify import meshes_named, verify_module, verify_prim_function
-from tilefoundry.passes.base import HIR, TIR, Pass, form_of, placement_of
+from tilefoundry.passes.base import HIR, TIR, Pass, every_thread, form_of, placement_of
 from tilefoundry.passes.observer import observer
 from tilefoundry.target import Target, default_target
 
@@ -231,7 +231,7 @@ def _meshes(module: Module, before: Sequence[Mesh]) -> Sequence[Mesh]:
     entry = module.entry_function() if module.entry is not None else None
     if not isinstance(entry, Function):
         return before
-    return [mesh for fn in (entry, *entry.variants) for mesh in meshes_named(fn)]
+    return [every_thread(module), *(mesh for fn in (entry, *entry.variants) for mesh in meshes_named(fn))]
 
 
 def _facts_after(given: frozenset[str], passes: Sequence[Pass]) -> frozenset[str]:

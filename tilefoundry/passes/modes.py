@@ -11,7 +11,16 @@ from dataclasses import dataclass, replace
 
 from tilefoundry.ir.dims import dim_mul
 from tilefoundry.ir.hir.shape.reshape import view_strides
-from tilefoundry.ir.shard import Layout, ShardLayout, Split, axis_levels, flat_modes, group_modes, in_axis_order
+from tilefoundry.ir.shard import (
+    Broadcast,
+    Layout,
+    ShardLayout,
+    Split,
+    axis_levels,
+    flat_modes,
+    group_modes,
+    in_axis_order,
+)
 from tilefoundry.ir.types import ShapeDim, StorageKind, TensorType
 
 
@@ -21,8 +30,10 @@ def broadcast_type(operand: TensorType, to: TensorType) -> TensorType | None:
     On an axis of extent 1 (or one that the operand lacks) the operand has the modes of ``to`` with stride 0.
     """
     source, target = operand.layout, to.layout
-    if not isinstance(source, ShardLayout) or not isinstance(target, ShardLayout) or source.mesh != target.mesh:
+    if not isinstance(source, ShardLayout) or not isinstance(target, ShardLayout):
         return None
+    if source.mesh != target.mesh and not all(isinstance(attr, Broadcast) for attr in source.attrs):
+        return None  # what all instances hold whole is the same on every mesh of them
     if operand.shape == to.shape and source == target:
         return operand
     source_groups = group_modes(source.shape, operand.shape)

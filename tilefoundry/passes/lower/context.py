@@ -8,6 +8,7 @@ the loop opens (``loops.py``), so loop-invariant tiles are loaded once.
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from tilefoundry.diagnostics import VerifyError
@@ -16,8 +17,10 @@ from tilefoundry.ir.core.metadata import binding_name, span_of
 from tilefoundry.ir.core.op import Op
 from tilefoundry.ir.dims.ops import DimOp
 from tilefoundry.ir.hir import GridRegionExpr
+from tilefoundry.ir.shard import Broadcast, Layout, ShardLayout, per_unit_strides, with_strides
 from tilefoundry.ir.tir import AllocTensor, Binding, EffectOp, Evaluate, Item, ValueOp, view_as
 from tilefoundry.ir.types import INDEX_TYPE, StorageKind, TensorType
+from tilefoundry.passes.base import every_thread
 from tilefoundry.passes.lower.empty import EMPTY, is_empty, without_elements
 from tilefoundry.passes.lower.reach import Reach
 from tilefoundry.passes.lower.registry import rule_for
@@ -216,11 +219,21 @@ class Lowering:
 
     def alloc(self, hint: str, type_: TensorType) -> Var:
         """A fresh tensor."""
-        type_ = held(type_)
+        type_ = self.held_type(type_)
         return self.bind(hint, AllocTensor(type_), (), type_)
+
+    def held_type(self, type_: TensorType) -> TensorType:
+        """How a tensor of this type is held; registers that no mesh is named for are those of every thread."""
+        if type_.storage is not StorageKind.RMEM or isinstance(type_.layout, ShardLayout) or not type_.shape:
+            return held(type_)
+        whole = ShardLayout(Layout(type_.shape, type_.shape), (Broadcast(),), every_thread(self.module))
+        return replace(type_, layout=with_strides(whole, per_unit_strides(whole)))
 
     def view(self, var: Var, type_: TensorType) -> Var:
         """``var``'s storage under another type; ``var`` itself where nothing changes."""
+        if type_.storage is StorageKind.RMEM and isinstance(type_.layout, Layout):
+            whole = ShardLayout(type_.layout, (Broadcast(),), every_thread(self.module))
+            type_ = replace(type_, layout=whole)
         if var.type == type_:
             return var
         seen = self.bind(f"{var.name}_view", view_as(type_), (var,), type_)
@@ -241,7 +254,7 @@ class Lowering:
 
     def broadcast(self, expr: Expr, var: Var, to: TensorType) -> Var:
         """A view of the fragment ``var`` in which each local element of ``to`` has its operand."""
-        type_ = broadcast_type(tensor_type(var), held(to))
+        type_ = broadcast_type(tensor_type(var), self.held_type(to))
         if type_ is None:
             self.refuse(
                 expr,

@@ -22,7 +22,6 @@ from tilefoundry.passes.lower.index.windows import emit_on_windows, of_tile
 from tilefoundry.passes.lower.staging import cta_part, staging_tile, unstaged
 from tilefoundry.passes.lower.staging import staged as staged_fragment
 from tilefoundry.passes.lower.values import Parts
-from tilefoundry.passes.modes import held
 
 _TILE = 16384  # elements that a CTA orders at once, however few threads it has
 
@@ -34,7 +33,7 @@ def in_order(ctx: Lowering, call: Call, axis: int, *, largest: bool) -> Parts:
     storage = tensor_type(x).storage
     if storage not in (StorageKind.RMEM, StorageKind.SMEM):
         return Parts((deferred(call, 0), deferred(call, 1)))
-    types = [held(t) for t in call.type.fields if isinstance(t, TensorType)]
+    types = [ctx.held_type(t) for t in call.type.fields if isinstance(t, TensorType)]
     if storage is StorageKind.SMEM:
         source, parts = ctx.shared(x, call), types
     else:

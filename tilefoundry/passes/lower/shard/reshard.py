@@ -29,7 +29,7 @@ from tilefoundry.passes.lower.shape.slice import whole
 from tilefoundry.passes.lower.shard.computed_tile import computed
 from tilefoundry.passes.lower.shard.partial import completed, completed_scalar
 from tilefoundry.passes.lower.values import Chosen, Deferred, Join, Product, Ramp, Reshaped, Uniform, Value, Window
-from tilefoundry.passes.modes import fragment_view_type, held
+from tilefoundry.passes.modes import fragment_view_type
 from tilefoundry.passes.operands import is_left_operand, on_tensor_cores, operand_tile, transposed
 
 
@@ -46,16 +46,10 @@ def lower_reshard(ctx: Lowering, call: Call) -> Value:
             return place(ctx, call, number, to)
         return number
     value = completed(ctx, call, source) or whole(ctx, source) or ctx.lower(source)
-    if to.storage is StorageKind.RMEM and isinstance(to.layout, ShardLayout):
-        return _to_registers(ctx, call, source, value, to)
+    if to.storage is StorageKind.RMEM:
+        return _to_registers(ctx, call, source, value, ctx.held_type(to))
     if to.storage is StorageKind.SMEM:
         return _to_shared(ctx, call, source, value, to)
-    if to.storage is StorageKind.RMEM:
-        ctx.refuse(
-            call,
-            "a value in registers is held by the instances of a mesh, and this layout names none",
-            remedy="spread an axis over a mesh: (64 @ cta.r, 256)",
-        )
     ctx.refuse(
         call,
         f"a reshard to {to.storage} can be compiled as the result of a function, not as an intermediate value",
@@ -64,7 +58,6 @@ def lower_reshard(ctx: Lowering, call: Call) -> Value:
 
 
 def _to_registers(ctx: Lowering, call: Call, source: Expr, value: Value, to: TensorType) -> Value:
-    to = held(to)
     if isinstance(value, Var) and value.type == to:
         return value
     if isinstance(value, Deferred):
