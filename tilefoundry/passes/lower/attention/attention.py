@@ -18,10 +18,11 @@ from tilefoundry.ir.types import StorageKind
 from tilefoundry.passes.lower.attention.online import Attending
 from tilefoundry.passes.lower.attention.scores import Scores
 from tilefoundry.passes.lower.context import Lowering, tensor_type
-from tilefoundry.passes.lower.deferred import Tile, computes_tiles, deferred, place, staged, window
+from tilefoundry.passes.lower.deferred import computes_tiles, deferred, place
 from tilefoundry.passes.lower.expansion import Primitives, operand
 from tilefoundry.passes.lower.fragments import Modes, alike, extent_of
 from tilefoundry.passes.lower.registry import lowers
+from tilefoundry.passes.lower.tile import Tile, staged, window
 from tilefoundry.passes.lower.values import Value
 from tilefoundry.passes.modes import held
 

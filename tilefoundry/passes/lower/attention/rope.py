@@ -9,10 +9,11 @@ from tilefoundry.ir.dims.ops import Dim
 from tilefoundry.ir.hir import Arange, BinaryKind, Concat, IndexSelect, Rope, Slice, UnaryKind
 from tilefoundry.ir.types import StorageKind, TupleType, make_tensor_type
 from tilefoundry.passes.lower.context import Lowering, tensor_type
-from tilefoundry.passes.lower.deferred import Tile, computes_tiles, deferred, window
+from tilefoundry.passes.lower.deferred import computes_tiles, deferred
 from tilefoundry.passes.lower.expansion import Primitives, compute_dtype, operand
 from tilefoundry.passes.lower.fragments import Mode, Modes, whole
 from tilefoundry.passes.lower.registry import lowers
+from tilefoundry.passes.lower.tile import Tile, window
 from tilefoundry.passes.lower.values import Parts, Value
 
 

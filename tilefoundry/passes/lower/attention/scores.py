@@ -10,9 +10,9 @@ from tilefoundry.ir.dims.ops import Dim
 from tilefoundry.ir.hir import Arange, Attention, BinaryKind, Cast
 from tilefoundry.ir.types import BoolDType, DType, StorageKind, TensorType, make_tensor_type
 from tilefoundry.passes.lower.context import is_scalar, tensor_type
-from tilefoundry.passes.lower.deferred import Tile, window
 from tilefoundry.passes.lower.expansion import Primitives, compute_dtype, operand
 from tilefoundry.passes.lower.fragments import Modes, extent_of
+from tilefoundry.passes.lower.tile import Tile, window
 
 # Powers of two instead of e: exp(x) = exp2(x log2(e)), and the factor is part of the scale.
 _LOG2_E = math.log2(math.e)

@@ -15,10 +15,11 @@ from tilefoundry.ir.hir import Conv2d, GridRegionExpr, MatMul, Reshard, Slice, Z
 from tilefoundry.ir.types import StorageKind, make_tensor_type
 from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.convolution.matrices import channels_innermost, matrix_of
-from tilefoundry.passes.lower.deferred import Tile, computes_tiles, deferred, window
+from tilefoundry.passes.lower.deferred import computes_tiles, deferred
 from tilefoundry.passes.lower.expansion import Primitives, compute_dtype, operand
 from tilefoundry.passes.lower.fragments import Modes
 from tilefoundry.passes.lower.registry import lowers
+from tilefoundry.passes.lower.tile import Tile, window
 from tilefoundry.passes.lower.values import Scalar, Value
 
 _UNROLLED = 25  # positions of a kernel; of larger ones the rows are a loop

@@ -8,9 +8,10 @@ from tilefoundry.ir.dims import INDEX_TYPE
 from tilefoundry.ir.shard import ShardLayout
 from tilefoundry.ir.types import StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, is_scalar, tensor_type
-from tilefoundry.passes.lower.deferred import Tile, deferred, is_unplaced, place
+from tilefoundry.passes.lower.deferred import deferred, is_unplaced, place
 from tilefoundry.passes.lower.expansion import Primitives
 from tilefoundry.passes.lower.fragments import spread_over
+from tilefoundry.passes.lower.tile import Tile
 from tilefoundry.passes.lower.values import Deferred, Value
 
 

@@ -6,10 +6,11 @@ from tilefoundry.ir.core.expr import Call, Expr
 from tilefoundry.ir.hir import IndexSelect
 from tilefoundry.ir.hir.common import normalize_axis
 from tilefoundry.passes.lower.context import Lowering, tensor_type
-from tilefoundry.passes.lower.deferred import Tile, computes_tiles
+from tilefoundry.passes.lower.deferred import computes_tiles
 from tilefoundry.passes.lower.expansion import Primitives
 from tilefoundry.passes.lower.index.reads import chosen, chosen_tile, write_value
 from tilefoundry.passes.lower.registry import lowers, writes
+from tilefoundry.passes.lower.tile import Tile
 from tilefoundry.passes.lower.values import Value, Window
 
 

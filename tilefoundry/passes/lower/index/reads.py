@@ -17,7 +17,6 @@ from tilefoundry.ir.hir import Reshape
 from tilefoundry.ir.shard import Partial, ShardLayout
 from tilefoundry.ir.types import StorageKind
 from tilefoundry.passes.lower.context import Lowering, tensor_type
-from tilefoundry.passes.lower.deferred import Tile, window
 from tilefoundry.passes.lower.expansion import Primitives, operand
 from tilefoundry.passes.lower.index.windows import (
     flat,
@@ -29,6 +28,7 @@ from tilefoundry.passes.lower.index.windows import (
     window_args,
 )
 from tilefoundry.passes.lower.staging import cta_part, staged
+from tilefoundry.passes.lower.tile import Tile, window
 from tilefoundry.passes.lower.values import Chosen, Value, Window
 
 

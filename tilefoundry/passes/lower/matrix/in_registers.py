@@ -14,11 +14,11 @@ from tilefoundry.ir.hir import GridRegionExpr, ReduceKind, Transpose, Zeros
 from tilefoundry.ir.shard import Layout
 from tilefoundry.ir.types import make_tensor_type
 from tilefoundry.passes.lower.context import tensor_type
-from tilefoundry.passes.lower.deferred import Tile, window
 from tilefoundry.passes.lower.expansion import Primitives, operand
 from tilefoundry.passes.lower.fragments import Modes, extent_of, step_modes
 from tilefoundry.passes.lower.matrix.accumulator import sum_dtype
 from tilefoundry.passes.lower.matrix.operands import Matrices, ramp_along, zero_beyond
+from tilefoundry.passes.lower.tile import Tile, window
 from tilefoundry.passes.lower.values import Scalar
 
 FEW_ROWS = 4  # more are worth a tile in shared memory

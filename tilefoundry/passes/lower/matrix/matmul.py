@@ -9,12 +9,13 @@ from tilefoundry.ir.core.expr import Call, Expr, Var
 from tilefoundry.ir.hir import MatMul
 from tilefoundry.ir.types import StorageKind
 from tilefoundry.passes.lower.context import Lowering, tensor_type
-from tilefoundry.passes.lower.deferred import Tile, computes_tiles, deferred, is_unplaced
+from tilefoundry.passes.lower.deferred import computes_tiles, deferred, is_unplaced
 from tilefoundry.passes.lower.expansion import Primitives
 from tilefoundry.passes.lower.matrix.in_registers import in_registers, suits_registers
 from tilefoundry.passes.lower.matrix.local import is_local, local_product
 from tilefoundry.passes.lower.matrix.of_tiles import of_tiles
 from tilefoundry.passes.lower.registry import lowers
+from tilefoundry.passes.lower.tile import Tile
 from tilefoundry.passes.lower.values import Product, Value
 
 

@@ -15,7 +15,6 @@ from tilefoundry.ir.dims.ops import Dim
 from tilefoundry.ir.hir import GridRegionExpr, MatMul, Reshard, Slice, Stack, Transpose, Zeros
 from tilefoundry.ir.types import DType, StorageKind, make_tensor_type
 from tilefoundry.passes.lower.context import tensor_type
-from tilefoundry.passes.lower.deferred import Tile, staged
 from tilefoundry.passes.lower.expansion import Primitives, operand
 from tilefoundry.passes.lower.fragments import Mode, Modes, spread_over, whole
 from tilefoundry.passes.lower.matrix.accumulator import (
@@ -27,6 +26,7 @@ from tilefoundry.passes.lower.matrix.accumulator import (
     sum_dtype,
 )
 from tilefoundry.passes.lower.matrix.operands import Matrices, ramp_along, zero_beyond
+from tilefoundry.passes.lower.tile import Tile, staged
 from tilefoundry.passes.lower.values import Scalar
 
 _STAGED = 64 << 10  # bytes of one step, of which two are in flight

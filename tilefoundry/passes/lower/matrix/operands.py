@@ -12,8 +12,8 @@ from tilefoundry.ir.hir import Arange, BinaryKind, Cast, Transpose, Unary
 from tilefoundry.ir.hir.common import normalize_axis
 from tilefoundry.ir.types import DType, TensorType, make_tensor_type
 from tilefoundry.passes.lower.context import tensor_type
-from tilefoundry.passes.lower.deferred import window
 from tilefoundry.passes.lower.expansion import Primitives
+from tilefoundry.passes.lower.tile import window
 from tilefoundry.passes.lower.values import Scalar
 
 _AS_STORED = ("shape", "index", "create", "shard")  # categories of ops whose values are elements that lie somewhere

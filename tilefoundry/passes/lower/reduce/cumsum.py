@@ -11,11 +11,12 @@ from tilefoundry.ir.core.expr import Call, Expr, Tuple
 from tilefoundry.ir.hir import BinaryKind, CumSum, ReduceKind, Slice
 from tilefoundry.ir.hir.common import normalize_axis
 from tilefoundry.passes.lower.context import Lowering, tensor_type
-from tilefoundry.passes.lower.deferred import Tile, computes_tiles, deferred, is_unplaced, staged, window
+from tilefoundry.passes.lower.deferred import computes_tiles, deferred, is_unplaced
 from tilefoundry.passes.lower.expansion import Primitives, operand
 from tilefoundry.passes.lower.fragments import Modes, extent_of, one_axis_of_units, whole
 from tilefoundry.passes.lower.reduce.rows import sum_before
 from tilefoundry.passes.lower.registry import fuses, lowers
+from tilefoundry.passes.lower.tile import Tile, staged, window
 from tilefoundry.passes.lower.values import Value
 
 

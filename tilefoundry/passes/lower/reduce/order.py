@@ -14,13 +14,14 @@ from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.hir import ReduceKind, TopK, TupleGetItem
 from tilefoundry.ir.types import DType, ShapeDim, StorageKind, TensorType, TupleType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
-from tilefoundry.passes.lower.deferred import Tile, deferred, staged, window
+from tilefoundry.passes.lower.deferred import deferred
 from tilefoundry.passes.lower.empty import identity
 from tilefoundry.passes.lower.expansion import Primitives, operand
 from tilefoundry.passes.lower.fragments import HELD, extent_of, held_by_each, row_modes
 from tilefoundry.passes.lower.index.windows import emit_on_windows, of_tile
 from tilefoundry.passes.lower.staging import cta_part, staging_tile, unstaged
 from tilefoundry.passes.lower.staging import staged as staged_fragment
+from tilefoundry.passes.lower.tile import Tile, staged, window
 from tilefoundry.passes.lower.values import Parts
 
 _TILE = 16384  # elements that a CTA orders at once, however few threads it has

@@ -8,10 +8,11 @@ from tilefoundry.ir.hir import BinaryKind, Quant, ReduceKind, TupleGetItem
 from tilefoundry.ir.hir.reduce.quant import FP8_MAX
 from tilefoundry.ir.types import DType, StorageKind
 from tilefoundry.passes.lower.context import Lowering, tensor_type
-from tilefoundry.passes.lower.deferred import Tile, computes_tiles, deferred, staged, window
+from tilefoundry.passes.lower.deferred import computes_tiles, deferred
 from tilefoundry.passes.lower.expansion import Primitives, operand
 from tilefoundry.passes.lower.fragments import extent_of, held_by_each, in_two, row_modes, whole
 from tilefoundry.passes.lower.registry import fuses, lowers
+from tilefoundry.passes.lower.tile import Tile, staged, window
 from tilefoundry.passes.lower.values import Parts, Scalar, Value
 
 _MOST = 256  # elements of a tile that a thread computes at once

@@ -14,10 +14,10 @@ from tilefoundry.ir.hir import BinaryKind, Cast, FullLike, GridRegionExpr, Reduc
 from tilefoundry.ir.hir.common import normalize_axes
 from tilefoundry.ir.types import DType, ShapeDim, make_tensor_type
 from tilefoundry.passes.lower.context import tensor_type
-from tilefoundry.passes.lower.deferred import Tile
 from tilefoundry.passes.lower.empty import identity
 from tilefoundry.passes.lower.expansion import Primitives, compute_dtype, operand
 from tilefoundry.passes.lower.fragments import HELD, Modes, extent_of, held_by_each, row_modes, spread_of, step_modes
+from tilefoundry.passes.lower.tile import Tile
 from tilefoundry.passes.lower.values import Scalar
 
 _COMBINE = {

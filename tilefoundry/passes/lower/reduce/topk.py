@@ -7,10 +7,11 @@ from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.hir import TopK
 from tilefoundry.ir.hir.common import normalize_axis
 from tilefoundry.passes.lower.context import Lowering, tensor_type
-from tilefoundry.passes.lower.deferred import Tile, computes_tiles
+from tilefoundry.passes.lower.deferred import computes_tiles
 from tilefoundry.passes.lower.expansion import Primitives, operand
 from tilefoundry.passes.lower.reduce.order import in_order, order_tile
 from tilefoundry.passes.lower.registry import fuses, lowers
+from tilefoundry.passes.lower.tile import Tile
 from tilefoundry.passes.lower.values import Value
 
 

@@ -8,12 +8,13 @@ from tilefoundry.ir.hir import BinaryKind, Concat
 from tilefoundry.ir.hir.common import normalize_axis
 from tilefoundry.ir.types import ShapeDim, StorageKind
 from tilefoundry.passes.lower.context import Lowering, tensor_type
-from tilefoundry.passes.lower.deferred import Tile, computes_tiles, window
+from tilefoundry.passes.lower.deferred import computes_tiles
 from tilefoundry.passes.lower.empty import is_empty
 from tilefoundry.passes.lower.expansion import Primitives
 from tilefoundry.passes.lower.registry import fuses, lowers, writes
 from tilefoundry.passes.lower.shape.join import joined, write_parts
 from tilefoundry.passes.lower.shape.slice import whole
+from tilefoundry.passes.lower.tile import Tile, window
 from tilefoundry.passes.lower.values import Join, Scalar, Value, Window
 
 

@@ -8,12 +8,13 @@ from tilefoundry.ir.hir import Expand
 from tilefoundry.ir.shard import Layout
 from tilefoundry.ir.types import StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
-from tilefoundry.passes.lower.deferred import Tile, computes_tiles, deferred, is_unplaced
+from tilefoundry.passes.lower.deferred import computes_tiles, deferred, is_unplaced
 from tilefoundry.passes.lower.expansion import Primitives, operand
 from tilefoundry.passes.lower.registry import fuses, lowers, writes
 from tilefoundry.passes.lower.shape.join import call_hint, joined, write_parts
 from tilefoundry.passes.lower.shape.slice import whole
 from tilefoundry.passes.lower.shape.windows import fresh_type, repeated
+from tilefoundry.passes.lower.tile import Tile
 from tilefoundry.passes.lower.values import Chosen, Deferred, Join, Ramp, Reshaped, Uniform, Value, Window
 
 

@@ -12,20 +12,13 @@ from tilefoundry.ir.hir.attributes import ints
 from tilefoundry.ir.hir.common import normalize_axes
 from tilefoundry.ir.types import ShapeDim, StorageKind
 from tilefoundry.passes.lower.context import Lowering, tensor_type
-from tilefoundry.passes.lower.deferred import (
-    Tile,
-    computes_tiles,
-    deferred,
-    is_unplaced,
-    lies_in_memory,
-    staged,
-    window,
-)
+from tilefoundry.passes.lower.deferred import computes_tiles, deferred, is_unplaced
 from tilefoundry.passes.lower.expansion import Primitives, operand
 from tilefoundry.passes.lower.registry import fuses, lowers, writes
 from tilefoundry.passes.lower.shape.join import call_hint, joined, write_parts
 from tilefoundry.passes.lower.shape.slice import whole
 from tilefoundry.passes.lower.shape.windows import flipped, fresh_type, part
+from tilefoundry.passes.lower.tile import Tile, lies_in_memory, staged, window
 from tilefoundry.passes.lower.values import Chosen, Deferred, Join, Ramp, Uniform, Value, Window
 
 

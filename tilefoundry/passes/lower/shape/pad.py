@@ -7,13 +7,14 @@ from tilefoundry.ir.dims import dim_add, dim_sub
 from tilefoundry.ir.hir import BinaryKind, Pad
 from tilefoundry.ir.types import ShapeDim, StorageKind
 from tilefoundry.passes.lower.context import Lowering, tensor_type
-from tilefoundry.passes.lower.deferred import Tile, computes_tiles, window
+from tilefoundry.passes.lower.deferred import computes_tiles
 from tilefoundry.passes.lower.expansion import Primitives, operand
 from tilefoundry.passes.lower.registry import fuses, lowers, writes
 from tilefoundry.passes.lower.shape.join import call_hint, joined, write_parts
 from tilefoundry.passes.lower.shape.place import fill, number_of, write
 from tilefoundry.passes.lower.shape.slice import whole
 from tilefoundry.passes.lower.shape.windows import fresh_type, part
+from tilefoundry.passes.lower.tile import Tile, window
 from tilefoundry.passes.lower.values import Join, Uniform, Value, Window
 
 

@@ -10,12 +10,13 @@ from tilefoundry.ir.hir.common import normalize_axis
 from tilefoundry.ir.shard import Layout
 from tilefoundry.ir.types import StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
-from tilefoundry.passes.lower.deferred import Tile, computes_tiles, deferred, is_unplaced, staged
+from tilefoundry.passes.lower.deferred import computes_tiles, deferred, is_unplaced
 from tilefoundry.passes.lower.expansion import Primitives, operand
 from tilefoundry.passes.lower.fragments import alike
 from tilefoundry.passes.lower.registry import fuses, lowers, writes
 from tilefoundry.passes.lower.shape.join import call_hint, write_parts
 from tilefoundry.passes.lower.shape.windows import fresh_type
+from tilefoundry.passes.lower.tile import Tile, staged
 from tilefoundry.passes.lower.values import Chosen, Deferred, Join, Scalar, Uniform, Value, Window
 
 

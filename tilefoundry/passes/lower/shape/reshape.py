@@ -11,13 +11,14 @@ from tilefoundry.ir.hir.shape.reshape import view_strides
 from tilefoundry.ir.shard import Layout, c_order_strides, row_major
 from tilefoundry.ir.types import ShapeDim, StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
-from tilefoundry.passes.lower.deferred import Tile, computes_tiles, deferred, is_unplaced, window
+from tilefoundry.passes.lower.deferred import computes_tiles, deferred, is_unplaced
 from tilefoundry.passes.lower.expansion import Primitives, operand
 from tilefoundry.passes.lower.registry import fuses, lowers, writes
 from tilefoundry.passes.lower.shape.join import call_hint, joined, write_parts
 from tilefoundry.passes.lower.shape.regroup import Span, keeps_axes, regrouped
 from tilefoundry.passes.lower.shape.slice import whole
 from tilefoundry.passes.lower.shape.windows import repeated
+from tilefoundry.passes.lower.tile import Tile, window
 from tilefoundry.passes.lower.values import Chosen, Deferred, Join, Product, Ramp, Reshaped, Uniform, Value, Window
 
 

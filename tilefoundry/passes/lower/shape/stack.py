@@ -7,11 +7,12 @@ from tilefoundry.ir.dims import INDEX_TYPE
 from tilefoundry.ir.hir import BinaryKind, Concat, Stack, Unsqueeze
 from tilefoundry.ir.hir.common import normalize_axis
 from tilefoundry.passes.lower.context import Lowering, tensor_type
-from tilefoundry.passes.lower.deferred import Tile, computes_tiles, deferred, is_unplaced
+from tilefoundry.passes.lower.deferred import computes_tiles, deferred, is_unplaced
 from tilefoundry.passes.lower.expansion import Primitives
 from tilefoundry.passes.lower.registry import fuses, lowers, writes
 from tilefoundry.passes.lower.shape.concat import concat_tile, lower_concat, write_concat
 from tilefoundry.passes.lower.shape.join import joined, write_parts
+from tilefoundry.passes.lower.tile import Tile
 from tilefoundry.passes.lower.values import Deferred, Join, Value, Window
 
 

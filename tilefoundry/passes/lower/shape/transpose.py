@@ -8,12 +8,13 @@ from tilefoundry.ir.hir.common import normalize_axis
 from tilefoundry.ir.shard import ComposedLayout, Layout
 from tilefoundry.ir.types import StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
-from tilefoundry.passes.lower.deferred import Tile, computes_tiles, deferred, is_unplaced, window
+from tilefoundry.passes.lower.deferred import computes_tiles, deferred, is_unplaced
 from tilefoundry.passes.lower.expansion import Primitives, operand
 from tilefoundry.passes.lower.registry import fuses, lowers, writes
 from tilefoundry.passes.lower.shape.join import write_parts
 from tilefoundry.passes.lower.shape.slice import whole
 from tilefoundry.passes.lower.shape.windows import permuted
+from tilefoundry.passes.lower.tile import Tile, window
 from tilefoundry.passes.lower.values import Chosen, Deferred, Join, Ramp, Uniform, Value, Window
 from tilefoundry.passes.operands import transposed
 
