@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import FunctionType
 
 from tilefoundry.diagnostics import WrongTypeError, WrongValueError
+from tilefoundry.driver.named import told
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.core.unfinished import check_finished
@@ -38,7 +39,7 @@ def require_module(value: object, caller: str) -> Module:
     """
     check_finished(value)
     if not isinstance(value, Module):
-        raise WrongTypeError(f"{caller}: expected a Module, got {value!r}", remedy="see normalize_to_module")
+        raise WrongTypeError(f"{caller}: expected a Module, got {told(value)}", remedy="see normalize_to_module")
     return value
 
 
