@@ -15,10 +15,10 @@ import pytest
 import torch
 
 import tilefoundry
-from tilefoundry import CompilerOptions, TupleType
+from tilefoundry import CompilerOptions, TensorType, TupleType
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
-from tilefoundry.runtime import CompiledModule, Predicate, check
+from tilefoundry.runtime import CompiledModule, Equal, Predicate, check
 
 TARGET = os.environ.get("TILEFOUNDRY_TEST_TARGET", "cpu")
 CHECKING = os.environ.get("TILEFOUNDRY_TEST_CHECKING", "0") == "1"
@@ -69,7 +69,7 @@ def compiled(program: Any, options: CompilerOptions | None = None) -> Callable[.
 def compare(module: Module, *inputs: torch.Tensor, bounds: Sequence[Predicate]) -> None:
     """Asserts that the compiled module agrees with its evaluation in f64, rounded once to the dtype of the results.
 
-    The bounds hold for each of several results.
+    The bounds hold for each of several results; integers and bools must be equal.
     """
     kernel = compiled(module)
 
@@ -78,9 +78,12 @@ def compare(module: Module, *inputs: torch.Tensor, bounds: Sequence[Predicate]) 
 
     entry = module.entry_function()
     results = entry.return_type if isinstance(entry, Function) else None
-    several = range(len(results.fields)) if isinstance(results, TupleType) else ()
-    paths = [f"output[{k}]" for k in several] or ["output"]
-    report = check(kernel, reference, inputs, expect={path: list(bounds) for path in paths})
+    types = {f"output[{k}]": t for k, t in enumerate(results.fields)} if isinstance(results, TupleType) else None
+    stated = {
+        path: [Equal()] if isinstance(type_, TensorType) and not type_.dtype.is_float else list(bounds)
+        for path, type_ in (types or {"output": results}).items()
+    }
+    report = check(kernel, reference, inputs, expect=stated)
     assert report.passed, str(report)
 
 

@@ -58,7 +58,7 @@ def emit_module(
         jobs = tuple(_exported(job, export, len(jobs)) for job in jobs)
         entry, description = replace(entry, name=export), description_symbol(export)
     units = tuple(_emit_unit(job, target, min_ctas_per_sm, checking) for job in jobs)
-    source = emit_host(units, target, entry, program.workspace, description, program.otherwise, checking)
+    source = emit_host(units, target, entry, program.workspace, description, program.otherwise, checking, program.views)
     return LinkableModule(target, units, source, entry)
 
 

@@ -30,12 +30,14 @@ class LaunchConfig:
 
 
 def derive_launch_config(module: Module, kernel: tir.PrimFunction) -> LaunchConfig:
-    """The geometry of ``kernel``: levels from the module's topologies, tiles from its grid-stride loop.
+    """The geometry of ``kernel``: levels from its meshes, else the module's, tiles from its grid-stride loop.
 
     Raises:
         CompileError: the thread level is symbolic, or a launch-provided grid has no loop spread over it.
     """
-    levels = {topology.name: topology.size for topology in module.effective_topologies() or ()}
+    meshes = [item.mesh for item in tir.items_within(tir.unfold(kernel.body)) if isinstance(item, tir.MeshScope)]
+    own = [topology for mesh in meshes for topology in mesh.topologies]
+    levels = {topology.name: topology.size for topology in (*(module.effective_topologies() or ()), *own)}
     block = levels.get("thread", 1)
     if not isinstance(block, int):
         raise CompileError(f"the thread level of '{kernel.name}' has extent {block}", remedy="state it as a number")
@@ -44,7 +46,8 @@ def derive_launch_config(module: Module, kernel: tir.PrimFunction) -> LaunchConf
     if grid is not None and not dim_vars(grid) <= known:
         grid = None
     loops, stores = _work(kernel, block)
-    if grid is None and not loops:
+    scalars = all(isinstance(out.type, TensorType) and not out.type.shape for out in kernel.outputs)
+    if grid is None and not loops and not scalars:  # a number is written by one CTA
         raise CompileError(
             f"'{kernel.name}' runs on a launch-provided number of CTAs, and no loop is spread over them",
             remedy="write `for i in tile(extent, step) @ cta.c`, or give the cta topology a static size",

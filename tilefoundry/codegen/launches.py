@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tilefoundry.codegen.launch import LaunchConfig, derive_launch_config
@@ -32,7 +32,7 @@ from tilefoundry.ir.verify.prim_calls import resolve_symbol
 from tilefoundry.passes.base import is_host
 from tilefoundry.passes.kernels import KernelLaunch, launches_of
 from tilefoundry.passes.names import Names
-from tilefoundry.passes.workspace import workspace_of
+from tilefoundry.passes.workspace import views_of, workspace_of
 from tilefoundry.runtime.abi import EntryABI, ParamABI, param_abi_of
 
 
@@ -61,12 +61,14 @@ class HostProgram:
         jobs: the kernels, in the order of their launches.
         entry: what the caller passes.
         workspace: the host function's own global tensors, under names that no parameter has.
+        views: which of these are others of them under other extents, by name.
         otherwise: what is wrong with extents that no kernel serves, where each serves some.
     """
 
     jobs: tuple[Job, ...]
     entry: EntryABI
     workspace: tuple[ParamABI, ...] = ()
+    views: Mapping[str, str] = field(default_factory=dict)
     otherwise: str = ""
 
 
@@ -76,60 +78,109 @@ def host_program(module: Module, entry: tir.PrimFunction) -> HostProgram | None:
     Raises:
         CompileError: a geometry is not known when the kernel is launched; located at the launch.
     """
-    if isinstance(entry.body, tir.DispatchCall) and is_host(entry):
-        return _variants(module, entry, entry.body)
-    launches = launches_of(module, entry)
-    if not launches:
+    dispatch = entry.body if isinstance(entry.body, tir.DispatchCall) and is_host(entry) else None
+    if dispatch is None and not launches_of(module, entry):
         return None
-    names = Names()
-    tensors = {p: param_abi_of(p) for p in (*entry.params, *workspace_of(entry))}
-    tensors = {var: replace(param, name=names.fresh(param.name)) for var, param in tensors.items()}
-    jobs: list[Job] = []
-    kernels: list[str] = []
-    for launch in launches:
-        name = launch.kernel.name if launch.kernel.name not in kernels else f"{launch.kernel.name}_{len(kernels)}"
-        kernels.append(name)
+    host = _Host(module, entry)
+    if dispatch is None:
+        host.launch(entry)
+    else:
+        host.dispatch(dispatch)
+    abi = EntryABI(entry.name, tuple(host.tensors[p] for p in entry.params), entry.output_count, entry.aliases)
+    otherwise = "" if dispatch is None else host.otherwise(dispatch)
+    return HostProgram(tuple(host.jobs), abi, tuple(host.workspace), host.views, otherwise)
+
+
+class _Host:
+    """Collects the launches of an entry, with those of the host functions among which it picks."""
+
+    def __init__(self, module: Module, entry: tir.PrimFunction) -> None:
+        self.module, self.entry = module, entry
+        self.names, self.kernels = Names(), Names()
+        self.jobs: list[Job] = []
+        self.workspace: list[ParamABI] = []
+        self.views: dict[str, str] = {}
+        self.tensors = {param: self._named(param_abi_of(param)) for param in entry.params}
+
+    def dispatch(self, dispatch: tir.DispatchCall) -> None:
+        """The kernels, or host functions, among which the entry picks by an extent."""
+        (subject,) = dispatch.subjects
+        assert isinstance(subject, tir.ShapeOf)  # verified
+        for pattern, call in zip(dispatch.case_patterns, dispatch.case_calls, strict=True):
+            assert isinstance(call.callable, tir.SymbolRef)
+            callee = resolve_symbol(self.entry, self.module, call.callable, call.span)
+            args = tuple(arg for arg in call.args if isinstance(arg, Var))
+            case = LaunchCase(_dim(subject, call.span), pattern.lo, pattern.hi)
+            self.tensors.update({p: self.tensors[arg] for p, arg in zip(callee.params, args, strict=True)})
+            if is_host(callee):
+                self.launch(callee, _extents(callee.params, args), case)
+            else:
+                extents = _extents(callee.params, args)
+                self._add(callee, callee.params, _own_config(self.module, callee, extents), extents, case)
+
+    def otherwise(self, dispatch: tir.DispatchCall) -> str:
+        """What is wrong with extents that no kernel serves."""
+        assert isinstance(dispatch.fallback, tir.Abort)  # verified
+        return dispatch.fallback.message
+
+    def launch(
+        self, host: tir.PrimFunction, around: Mapping[Expr, Dim] | None = None, case: LaunchCase | None = None
+    ) -> None:
+        """The kernels that a host function launches.
+
+        Args:
+            around: what its DimVars are in the entry; the same ones where it is the entry.
+        """
+        around = around or {}
+        views = views_of(host)
+        for var in (*workspace_of(host), *views):
+            self.tensors[var] = self._named(_under(param_abi_of(var), around))
+            self.workspace.append(self.tensors[var])
+        self.views.update({self.tensors[view].name: self.tensors[memory].name for view, memory in views.items()})
+        for launch in launches_of(self.module, host):
+            inner = _extents(launch.kernel.params, launch.args)
+            extents = {dim: substitute_dim(extent, around) for dim, extent in inner.items()}
+            config = _config(launch, extents) if launch.block else _own_config(self.module, launch.kernel, extents)
+            self._add(launch.kernel, launch.args, config, extents, case)
+
+    def _add(
+        self,
+        kernel: tir.PrimFunction,
+        args: Sequence[Var],
+        config: LaunchConfig,
+        extents: Mapping[Expr, Dim],
+        case: LaunchCase | None,
+    ) -> None:
+        name = self.kernels.fresh(kernel.name)
         taken = []
-        for arg, param in zip(launch.args, contiguous_abi(launch.kernel), strict=True):
-            if arg in entry.params and param.type.layout is not None and tensors[arg].type.layout is None:
-                tensors[arg] = _laid_out(tensors[arg])
-            taken.append(replace(param, name=tensors[arg].name))
-        abi = EntryABI(name, tuple(taken), launch.kernel.output_count)
-        extents = _extents(launch.kernel, launch.args)
-        jobs.append(Job(replace(launch.kernel, name=name), _config(launch, extents), abi, extents))
-    abi = EntryABI(entry.name, tuple(tensors[p] for p in entry.params), entry.output_count, entry.aliases)
-    return HostProgram(tuple(jobs), abi, tuple(tensors[var] for var in workspace_of(entry)))
+        for arg, param in zip(args, contiguous_abi(kernel), strict=True):
+            if arg in self.entry.params and param.type.layout is not None and self.tensors[arg].type.layout is None:
+                self.tensors[arg] = _laid_out(self.tensors[arg])
+            taken.append(replace(param, name=self.tensors[arg].name))
+        abi = EntryABI(name, tuple(taken), kernel.output_count)
+        self.jobs.append(Job(replace(kernel, name=name), config, abi, extents, case))
+
+    def _named(self, param: ParamABI) -> ParamABI:
+        return replace(param, name=self.names.fresh(param.name))
 
 
-def _variants(module: Module, entry: tir.PrimFunction, dispatch: tir.DispatchCall) -> HostProgram:
-    """The kernels among which a host function picks, each on its own meshes."""
-    (subject,) = dispatch.subjects
-    assert isinstance(subject, tir.ShapeOf) and isinstance(dispatch.fallback, tir.Abort)  # verified
-    jobs = []
-    for pattern, call in zip(dispatch.case_patterns, dispatch.case_calls, strict=True):
-        assert isinstance(call.callable, tir.SymbolRef)
-        kernel = resolve_symbol(entry, module, call.callable, call.span)
-        args = tuple(arg for arg in call.args if isinstance(arg, Var))
-        extents = _extents(kernel, args)
-        own = derive_launch_config(module, kernel)
-        grid = None if own.grid is None else substitute_dim(own.grid, extents)
-        config = LaunchConfig(grid, substitute_dim(own.tiles, extents), own.block)
-        abi = EntryABI(
-            kernel.name,
-            tuple(replace(p, name=arg.name) for p, arg in zip(contiguous_abi(kernel), args, strict=True)),
-            kernel.output_count,
-        )
-        case = LaunchCase(_dim(subject, call.span), pattern.lo, pattern.hi)
-        jobs.append(Job(kernel, config, abi, extents, case))
-    params = tuple(param_abi_of(p) for p in entry.params)
-    abi = EntryABI(entry.name, params, entry.output_count, entry.aliases)
-    return HostProgram(tuple(jobs), abi, otherwise=dispatch.fallback.message)
+def _under(param: ParamABI, extents: Mapping[Expr, Dim]) -> ParamABI:
+    """A tensor in other extents."""
+    shape = tuple(substitute_dim(extent, extents) for extent in param.type.shape)
+    return replace(param, type=replace(param.type, shape=shape, layout=None))
 
 
-def _extents(kernel: tir.PrimFunction, args: tuple[Var, ...]) -> Bindings:
-    """What the DimVars of a kernel are under its arguments' extents."""
+def _own_config(module: Module, kernel: tir.PrimFunction, extents: Mapping[Expr, Dim]) -> LaunchConfig:
+    """The geometry of a kernel's own meshes, over the DimVars of the entry."""
+    own = derive_launch_config(module, kernel)
+    grid = None if own.grid is None else substitute_dim(own.grid, extents)
+    return LaunchConfig(grid, substitute_dim(own.tiles, extents), own.block)
+
+
+def _extents(params: Sequence[Var], args: Sequence[Var]) -> Bindings:
+    """What the DimVars of parameters are under their arguments' extents."""
     bindings: Bindings = {}
-    for param, arg in zip(kernel.params, args, strict=True):
+    for param, arg in zip(params, args, strict=True):
         bind_type(param.type, arg.type, bindings)
     return bindings
 

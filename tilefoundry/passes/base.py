@@ -4,7 +4,7 @@ Facts are words. These are ours; a pass of somebody else's may add words of its 
 
     hir           the entry is a function of HIR
     tir           every function is a kernel, or a host function, of TIR
-    call-free     no function calls another one, but for a host function that picks a kernel
+    call-free     no function calls another one, but for an entry that calls kernels, or picks one
     tiles         each shared tensor is an allocation of its own, not yet a place in the CTA's shared memory
     pipelined     every load into shared memory belongs to a pipeline, which waits for it
     synchronised  barriers stand where the instances of a CTA would otherwise race on shared memory

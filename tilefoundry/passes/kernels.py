@@ -17,7 +17,7 @@ from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.verify.prim_calls import resolve_symbol
 from tilefoundry.passes.base import CALL_FREE, TIR, Pass, is_host
 from tilefoundry.passes.inline import inline_calls
-from tilefoundry.passes.workspace import is_workspace, workspace_of
+from tilefoundry.passes.workspace import is_workspace, views_of, workspace_of
 from tilefoundry.target import Target
 
 # What a launch may say beside its grid and block, and what to do without.
@@ -35,6 +35,7 @@ class KernelLaunch:
 
     Attributes:
         args: parameters and global tensors of the host function, in the order of the kernel's parameters.
+        grid, block: extents; both empty for a kernel that runs on its own meshes.
     """
 
     kernel: tir.PrimFunction
@@ -82,9 +83,10 @@ def launches_of(module: Module, fn: tir.PrimFunction) -> list[KernelLaunch]:
     if not is_host(fn):
         return []
     found = []
-    tensors = (*fn.params, *workspace_of(fn))
+    workspace, views = workspace_of(fn), views_of(fn)
+    tensors = (*fn.params, *workspace, *views)
     for item in tir.unfold(fn.body):
-        if isinstance(item, tir.Binding) and is_workspace(item.value):
+        if isinstance(item, tir.Binding) and (is_workspace(item.value) or views.get(item.var) in workspace):
             continue
         span = (span_of(item.metadata) if isinstance(item, tir.Binding) else item.span) or fn.span
         if not (isinstance(item, tir.Evaluate) and isinstance(item.callable, tir.Launch)):

@@ -1,16 +1,21 @@
-"""From HIR to TIR: the entry becomes one kernel, op by op (see ``lower/``); a prototype one for each variant."""
+"""From HIR to TIR: the entry becomes one kernel, op by op (see ``lower/``); a prototype one for each variant, and a
+chain of calls of placed functions one for each call."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from tilefoundry.ir.core.function import Function
+from tilefoundry.ir.core.metadata import ExecutionDomainMetadata
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.tir import PrimFunction, fold
-from tilefoundry.passes.base import CALL_FREE, HIR, TILES, TIR, Pass, placement_of
+from tilefoundry.ir.verify import meshes_named
+from tilefoundry.passes.base import CALL_FREE, HIR, TILES, TIR, Pass, every_thread, placement_of
+from tilefoundry.passes.chain import kernel_calls, lower_chain
 from tilefoundry.passes.inline_functions import without_calls
 from tilefoundry.passes.lower import lower_function
+from tilefoundry.passes.place import is_unplaced, levels_of, place_function
 from tilefoundry.passes.variants import lower_variants
 from tilefoundry.target import CudaTarget, Target
 
@@ -36,10 +41,19 @@ class LowerToTir(Pass):
         assert isinstance(entry, Function)  # of a Module of HIR
 
         def lower_one(fn: Function, name: str) -> PrimFunction:
-            inputs, outputs, items, _ = lower_function(module, without_calls(fn), isinstance(target, CudaTarget))
-            return PrimFunction(name, (*inputs, *outputs), fold(items), len(outputs))
+            inputs, outputs, items, _ = lower_function(module, fn, isinstance(target, CudaTarget))
+            placed_on = ExecutionDomainMetadata((every_thread(module), *meshes_named(fn)))
+            return PrimFunction(name, (*inputs, *outputs), fold(items), len(outputs), metadata=(placed_on,))
 
-        functions = lower_variants(entry, lower_one) if entry.is_prototype else (lower_one(entry, entry.name),)
+        def lower_any(fn: Function, name: str) -> tuple[PrimFunction, ...]:
+            return lower_chain(fn, name, lower_one) if kernel_calls(fn) else (lower_one(fn, name),)
+
+        def lower_variant(fn: Function, name: str) -> tuple[PrimFunction, ...]:
+            # What a variant calls is known now that its extents are; so is what it can be placed as.
+            fn = replace(without_calls(fn), name=name)
+            return lower_any(place_function(fn, levels_of(module, target))[0] if is_unplaced(fn) else fn, name)
+
+        functions = lower_variants(entry, lower_variant) if entry.is_prototype else lower_any(entry, entry.name)
         return Module(
             name=module.name,
             functions=functions,

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 
 from tilefoundry.diagnostics import SourceSpan, VerifyError, WrongTypeError, WrongValueError
 from tilefoundry.ir.core.function import Function
+from tilefoundry.ir.core.metadata import ExecutionDomainMetadata, find_metadata
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.core.unfinished import check_finished
 from tilefoundry.ir.dims import dim_equal
@@ -15,6 +16,7 @@ from tilefoundry.ir.tir import Binding, PrimFunction, items_within, unfold
 from tilefoundry.ir.types import TensorType
 from tilefoundry.ir.verify import meshes_named, verify_module, verify_prim_function
 from tilefoundry.passes.base import HIR, TIR, Pass, every_thread, form_of, placement_of
+from tilefoundry.passes.chain import called_kernels
 from tilefoundry.passes.observer import observer
 from tilefoundry.target import Target, default_target
 
@@ -203,15 +205,22 @@ def _run(step: Pass, module: Module, target: Target, meshes: Sequence[Mesh], wri
 
 
 def _verify(module: Module, meshes: Sequence[Mesh]) -> None:
-    if form_of(module) == HIR or not meshes:
+    placed_on = [_placed_on(fn) or tuple(meshes) for fn in module.functions]
+    if form_of(module) == HIR or not any(placed_on):
         verify_module(module)
         return
-    for fn in module.functions:  # which stand on the meshes that the function of HIR was placed on
+    for fn, own in zip(module.functions, placed_on, strict=True):  # which stand on the meshes of functions of HIR
         if not isinstance(fn, PrimFunction):
             raise VerifyError(
                 f"'{fn.name}' is a function of HIR in a Module of kernels", remedy="lower it, or leave it out"
             )
-        verify_prim_function(fn, module, [*meshes, *_of_same_units(fn, meshes)])
+        verify_prim_function(fn, module, [*own, *_of_same_units(fn, own)])
+
+
+def _placed_on(fn: object) -> tuple[Mesh, ...]:
+    """The meshes that the function of HIR was placed on of which a kernel was made."""
+    record = find_metadata(fn.metadata, ExecutionDomainMetadata) if isinstance(fn, PrimFunction) else None
+    return record.scopes if record is not None else ()
 
 
 def _of_same_units(fn: PrimFunction, meshes: Sequence[Mesh]) -> Iterator[Mesh]:
@@ -227,11 +236,12 @@ def _of_same_units(fn: PrimFunction, meshes: Sequence[Mesh]) -> Iterator[Mesh]:
 
 
 def _meshes(module: Module, before: Sequence[Mesh]) -> Sequence[Mesh]:
-    """The meshes of the last function of HIR that the entry was, and of its variants."""
+    """The meshes of the last functions of HIR that the entry was: its variants, and the kernels that it calls."""
     entry = module.entry_function() if module.entry is not None else None
     if not isinstance(entry, Function):
         return before
-    return [every_thread(module), *(mesh for fn in (entry, *entry.variants) for mesh in meshes_named(fn))]
+    functions = (entry, *entry.variants, *called_kernels(entry))
+    return [every_thread(module), *(mesh for fn in functions for mesh in meshes_named(fn))]
 
 
 def _facts_after(given: frozenset[str], passes: Sequence[Pass]) -> frozenset[str]:

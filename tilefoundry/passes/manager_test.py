@@ -34,7 +34,8 @@ from tilefoundry.python import prim_func
 from tilefoundry.target import CpuTarget, CudaTarget
 
 CUDA = CudaTarget("nvidia.h200_sxm")
-OURS = ["inline-functions", "lower-to-tir", "pipeline-loads", "insert-barriers", "plan-memory", "assign-target"]
+OURS = ["inline-functions", "place", "lower-to-tir"]
+OURS += ["pipeline-loads", "insert-barriers", "plan-memory", "assign-target"]
 
 
 @prim_func
@@ -93,7 +94,7 @@ def is_shared(op: object) -> bool:
 
 def test_our_own_pipeline_is_one_of_these() -> None:
     manager = default_passes()
-    assert names(manager) == OURS and len(manager) == 6
+    assert names(manager) == OURS and len(manager) == 7
     assert manager.facts == {TIR, CALL_FREE, PIPELINED, SYNCHRONISED, PLANNED}
     assert names(default_passes("tir")) == [
         "select-kernels",
@@ -133,7 +134,7 @@ def test_each_pass_leaves_what_it_says() -> None:
 def test_the_list_can_be_read() -> None:
     text = str(default_passes())
     assert text.splitlines()[0] == "given: hir"
-    assert text.splitlines()[2] == ("2 lower-to-tir; requires call-free, hir; establishes tiles, tir; invalidates hir")
+    assert text.splitlines()[3] == ("3 lower-to-tir; requires call-free, hir; establishes tiles, tir; invalidates hir")
 
 
 def test_a_pass_of_the_users_own_takes_part() -> None:
@@ -338,7 +339,7 @@ def test_an_onlooker_sees_every_form() -> None:
         with pytest.raises(CompileError):
             lower(attention(), CUDA, stages=64)
     lower(attention(), CUDA)
-    assert onlooker.seen == ["start Attention", *OURS, "start Attention", *OURS[:4], "plan-memory failed"]
+    assert onlooker.seen == ["start Attention", *OURS, "start Attention", *OURS[:5], "plan-memory failed"]
 
 
 def test_programs_in_tir_have_passes_too() -> None:

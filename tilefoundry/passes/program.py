@@ -15,6 +15,7 @@ from tilefoundry.passes.lower_to_tir import LowerToTir
 from tilefoundry.passes.manager import PassManager
 from tilefoundry.passes.memory import PlanMemory
 from tilefoundry.passes.pipeline import PipelineLoads
+from tilefoundry.passes.place import Place
 from tilefoundry.passes.sync import InsertBarriers
 from tilefoundry.target import Target
 
@@ -31,7 +32,7 @@ def default_passes(form: str = HIR, *, stages: int | None = None) -> PassManager
         WrongValueError: there is no such form, or `stages` is not positive.
     """
     if form == HIR:
-        passes = PassManager().add(InlineFunctions()).add(LowerToTir())
+        passes = PassManager().add(InlineFunctions()).add(Place()).add(LowerToTir())
         passes.add(PipelineLoads(stages)).add(InsertBarriers())
     elif form == TIR:
         passes = PassManager((TIR, TILES, PIPELINED, SYNCHRONISED)).add(SelectKernels())

@@ -17,29 +17,32 @@ from tilefoundry.target import CpuTarget
 
 
 def lower_variants(
-    prototype: Function, lower_one: Callable[[Function, str], tir.PrimFunction]
+    prototype: Function, lower_one: Callable[[Function, str], tuple[tir.PrimFunction, ...]]
 ) -> tuple[tir.PrimFunction, ...]:
-    """The host function and its kernels, in the order of the variants.
+    """The host function and what it picks among, in the order of the variants.
 
     Each kernel is lowered for the extents of its range alone, which may decide what its body calls, and is called after
     the range: what an author calls a variant is no part of the program. The host function has the prototype's name and
     parameters; that it calls a kernel is a launch on the kernel's own meshes.
 
     Args:
-        lower_one: lowers a function with a body to a kernel of a name.
+        lower_one: lowers a function with a body to a kernel of a name; or to a host function of that name and the
+            kernels that this one launches.
 
     Raises:
         VerifyError: no axis tells the extent that the variants are about; or as `lower_one`.
     """
     patterns: list[DimVarRangePat] = []
     kernels: list[tir.PrimFunction] = []
+    launched: list[tir.PrimFunction] = []
     outputs: tuple[Var, ...] = ()
     for variant in prototype.variants:
         (pattern,) = variant.specializations
         wide = _dim_var(prototype, pattern)
         narrow = DimVar(wide.name, max(pattern.lo, wide.lo), min(pattern.hi, wide.hi))
         special = specialize_function(prototype, {wide.name: narrow})
-        kernel = lower_one(special, f"{prototype.name}_{pattern.lo}_{pattern.hi}")
+        kernel, *below = lower_one(special, f"{prototype.name}_{pattern.lo}_{pattern.hi}")
+        launched += below
         outputs = outputs or tuple(_widened(out, narrow, wide) for out in kernel.outputs)
         patterns.append(pattern)
         kernels.append(kernel)
@@ -55,7 +58,7 @@ def lower_variants(
         metadata=prototype.metadata,
     )
     host = tir.PrimFunction(prototype.name, params, body, len(outputs), CpuTarget(), metadata=prototype.metadata)
-    return host, *kernels
+    return host, *kernels, *launched
 
 
 def _dim_var(prototype: Function, pattern: DimVarRangePat) -> DimVar:

@@ -23,6 +23,16 @@ def workspace_of(fn: tir.PrimFunction) -> tuple[Var, ...]:
     return tuple(item.var for item in items if isinstance(item, tir.Binding) and is_workspace(item.value))
 
 
+def views_of(fn: tir.PrimFunction) -> dict[Var, Var]:
+    """The global tensors of a host function that are others under other extents: each with what it is a view of."""
+    found: dict[Var, Var] = {}
+    for item in tir.unfold(fn.body):
+        match item:
+            case tir.Binding(var, Call(target=tir.TensorView(), args=(Var() as memory,))):
+                found[var] = memory
+    return found
+
+
 def has_grid_barrier(fn: tir.PrimFunction) -> bool:
     """Whether all CTAs of a kernel meet somewhere, so that all of them must be resident."""
     return any(

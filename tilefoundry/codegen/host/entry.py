@@ -7,7 +7,7 @@ boundary checks and the launch of its target but no device runtime.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tilefoundry.codegen.host.description import describe_units
 from tilefoundry.codegen.host.params import Tables, args_fields, dtype_literal, is_scalar
@@ -53,6 +53,7 @@ def emit_host(
     description: str = DESCRIPTION_SYMBOL,
     otherwise: str = "",
     checking: bool = False,
+    views: Mapping[str, str] | None = None,
 ) -> str:
     """The text of the host source.
 
@@ -63,6 +64,7 @@ def emit_host(
         workspace: global tensors of the entry itself, which kernels take like parameters.
         description: the exported function that tells what the library holds.
         otherwise: what is said of extents that no kernel serves, where each serves some.
+        views: which tensors of the workspace are others of it under other extents, by name.
         checking: the entry describes its tensors to checking mode, and asks at the end whether outputs are whole.
 
     Raises:
@@ -75,7 +77,7 @@ def emit_host(
     cuda = isinstance(target, CudaTarget)
     tables = Tables(entry)
     described = json.dumps(describe_units(units, target, entry), separators=(",", ":"))
-    places = Places(entry, tuple(workspace), tuple(units))
+    places = Places(entry, tuple(workspace), tuple(units), views or {})
     kernels = [_kernel(i, unit, places, cuda) for i, unit in enumerate(units)]
     launches = [_launch(i, unit, places, tables) for i, unit in enumerate(units)]
     return "\n".join(
@@ -196,6 +198,8 @@ def _check(places: Places) -> list[str]:
     """Statements that tell checking mode which tensors the call has."""
     lines = ["  host::CheckedCall checked(kEntry, bound);"]
     for place, param in enumerate(places.workspace, start=len(places.entry.params)):
+        if param.name in places.views:
+            continue
         lines.append(f'  checked.workspace("{param.name}", bound[{place}], {param.type.dtype.storage_bits // 8});')
     return [*lines, "  checked.begin();"]
 
@@ -209,6 +213,9 @@ def _workspace(places: Places, tables: Tables) -> list[str]:
         lines.append(f"  workspace.counters({len(places.barriers)}, bound[{places.counters}]);")
     for place, param in enumerate(places.workspace, start=len(places.entry.params)):
         extents = ", ".join(tables.dim(extent) for extent in param.type.shape)
+        if param.name in places.views:
+            lines.append(f"  workspace.view(bound[{places.seen(param)}], {{{extents}}}, bound[{place}]);")
+            continue
         item = param.type.dtype.storage_bits // 8
         lines.append(f'  workspace.tensor("{param.name}", {{{extents}}}, {item}, bound[{place}]);')
     return [*lines, "  workspace.allocate(kEntry, device);"]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from tilefoundry.codegen.unit import KernelUnit
 from tilefoundry.diagnostics import CompileError
@@ -19,6 +19,7 @@ class Places:
     Attributes:
         shared: tensors that several kernels may take: the host function's own.
         units: the kernels, each of which may have a workspace of its own.
+        views: which of the shared tensors are others of them under other extents, by name.
 
     Raises:
         CompileError: there are more tensors than the host keeps.
@@ -27,6 +28,7 @@ class Places:
     entry: EntryABI
     shared: tuple[ParamABI, ...]
     units: tuple[KernelUnit, ...]
+    views: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         count = len(self.workspace) + bool(self.barriers)
@@ -39,6 +41,11 @@ class Places:
     def workspace(self) -> tuple[ParamABI, ...]:
         """What the call allocates, in order of place."""
         return (*self.shared, *(param for unit in self.units for param in unit.workspace))
+
+    def seen(self, view: ParamABI) -> int:
+        """The place of the tensor that a view is of."""
+        names = [param.name for param in (*self.entry.params, *self.shared)]
+        return names.index(self.views[view.name])
 
     @property
     def barriers(self) -> tuple[str, ...]:

@@ -123,6 +123,8 @@ def check_launch(fn: tir.PrimFunction, module: Module | None, item: tir.Evaluate
         for extent in extents.elements:
             _check_extent(fn, name, extent, span_of(extents.metadata) or span)
     callee = check_call(fn, module, symbol, args.elements, span, launched=True)
+    if not block.elements:
+        return  # on the kernel's own meshes
     threads = _static_product(block)
     level = thread_level(callee)
     if level is not None and threads is not None and threads != level:

@@ -116,7 +116,7 @@ def _extremum(p: PrimParser, node: ast.Call, function: object, values: list[obje
 
 
 def _launch(p: PrimParser, node: ast.Call, positional: list[Given], keywords: dict[str, Given]) -> Effect:
-    usage = "write launch(kernel, *args, grid=(x, y, z), block=(x, y, z))"
+    usage = "write launch(kernel, *args, grid=(x, y, z), block=(x, y, z)), or neither for the kernel's own meshes"
     if not positional or not isinstance(positional[0][1], tir.PrimFunction):
         where, got = positional[0] if positional else (node, None)
         p.refuse(where, f"launch: expected a @prim_func first, got {describe(got)}", usage)
@@ -124,11 +124,12 @@ def _launch(p: PrimParser, node: ast.Call, positional: list[Given], keywords: di
     for name, (where, _) in keywords.items():
         if name not in EXTENT_ARGUMENTS + LAUNCH_ATTRIBUTES:
             p.refuse(where, f"launch: no parameter '{name}'", usage)
-    for name in EXTENT_ARGUMENTS:
-        if name not in keywords:
+    given = [name for name in EXTENT_ARGUMENTS if name in keywords]
+    for name in EXTENT_ARGUMENTS if given else ():
+        if name not in given:
             p.refuse(node, f"launch: '{name}' is missing", usage)
     args = _arguments(p, node, kernel, positional[1:], {})
-    grid, block = (_extents(p, name, *keywords[name]) for name in EXTENT_ARGUMENTS)
+    grid, block = (_extents(p, n, *keywords[n]) if given else Tuple(()) for n in EXTENT_ARGUMENTS)
     with p.located(node):
         op = tir.Launch(**{n: v for n, (_, v) in keywords.items() if n in LAUNCH_ATTRIBUTES})  # type: ignore[arg-type]
         launched = (symbol(p, node, kernel), Tuple(args), grid, block)

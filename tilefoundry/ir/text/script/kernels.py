@@ -201,9 +201,9 @@ class KernelPrinter:
 
     def _launch(self, op: Launch, args: Sequence[Expr]) -> str:
         callee, passed, grid, block = args
-        assert isinstance(callee, SymbolRef) and isinstance(passed, Tuple)
+        assert isinstance(callee, SymbolRef) and isinstance(passed, Tuple) and isinstance(block, Tuple)
         given = [self._symbol(callee), *self._text.operands(passed.elements)]
-        given += [f"grid={self._extents(grid)}", f"block={self._extents(block)}"]
+        given += [f"grid={self._extents(grid)}", f"block={self._extents(block)}"] if block.elements else []
         given += [
             f"{name}={self._text.values.value(value)}"
             for name, value in op.attributes()

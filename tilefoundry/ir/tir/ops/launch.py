@@ -18,7 +18,8 @@ from tilefoundry.ir.tir.symbols import SymbolRef
 class Launch(EffectOp):
     """``Launch(...)(callee, args, grid, block)``: runs a kernel on a grid of CTAs.
 
-    ``callee`` is a SymbolRef; ``args``, ``grid`` and ``block`` are tuples of expressions.
+    ``callee`` is a SymbolRef; ``args``, ``grid`` and ``block`` are tuples of expressions. Where the last two are empty,
+    the kernel runs on its own meshes: their threads, and as many CTAs as its spread loops have use for.
 
     Attributes:
         cluster: CTAs of a cluster along up to three axes; None for no clusters.
@@ -62,13 +63,14 @@ class Launch(EffectOp):
         object.__setattr__(self, "attrs", tuple(self.attrs))
 
     def check(self, ctx: TypeContext, callee: Expr, args: Expr, grid: Expr, block: Expr) -> None:  # type: ignore[override]
-        """A symbol; one to three integer extents of grid and block."""
+        """A symbol; one to three integer extents of grid and block, or none of both."""
         if not isinstance(callee, SymbolRef):
             ctx.error(
                 f"the callee must be a @prim_func, got a value of type {callee.type}",
                 remedy="name a function decorated with @prim_func",
             )
-        for name, extents in (("grid", grid), ("block", block)):
+        own_meshes = isinstance(grid, Tuple) and isinstance(block, Tuple) and not grid.elements and not block.elements
+        for name, extents in (("grid", grid), ("block", block)) if not own_meshes else ():
             if not isinstance(extents, Tuple) or not 1 <= len(extents.elements) <= 3:
                 ctx.error(f"'{name}' must be one to three extents", f"write {name}=(1, 1, 1)")
             for k, extent in enumerate(extents.elements):

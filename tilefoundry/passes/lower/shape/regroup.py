@@ -92,7 +92,10 @@ def _split(span: Span, shape: Sequence[ShapeDim]) -> list[Span] | None:
         return [span]
     extent, rest = shape[-1], shape[:-1]
     if not isinstance(extent, int):
-        return None
+        if span.size != 1:
+            return None
+        outer = _split(Span(dim_floordiv(span.start, extent), 1, 1, ()), rest)
+        return None if outer is None else [*outer, Span(dim_mod(span.start, extent), 1, 1, ())]
     if span.size % extent == 0 and span.step % extent == 0:
         parts = in_two(span.modes, extent)
         if parts is None:

@@ -36,6 +36,8 @@ def lower_reshape(ctx: Lowering, call: Call) -> Value:
             if len(long_axes) <= 1:
                 return value.along(long_axes[0] if long_axes else 0)
             return Reshaped(value, own)
+        case Window() if own and not shape:
+            return ctx.bind("element", tir.Element(), (value.tensor, *value.starts), tensor_type(call))
         case Window():
             if own == shape:
                 return value

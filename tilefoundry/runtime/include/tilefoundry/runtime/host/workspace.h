@@ -41,20 +41,23 @@ class Workspace {
 
   /// Room for a dense tensor, which `bound` describes once `allocate` has given it an address.
   void tensor(const char* name, std::initializer_list<int64_t> shape, int64_t item_bytes, Bound& bound) {
-    bound = Bound{};
-    bound.rank = static_cast<int>(shape.size());
-    bound.elements = 1;
     int64_t bytes = item_bytes;
-    std::copy(shape.begin(), shape.end(), bound.shape);
-    for (int k = bound.rank - 1; k >= 0; --k) {
-      bound.strides[k] = bound.elements;
-      if (bound.shape[k] < 0 || __builtin_mul_overflow(bytes, bound.shape[k], &bytes)) {
+    for (int64_t const extent : shape) {
+      if (extent < 0 || __builtin_mul_overflow(bytes, extent, &bytes)) {
         throw_error(kArgumentValueError, "workspace tensor '", name, "' has shape ",
-                    tuple_text(bound.shape, bound.rank), ", which no memory holds");
+                    tuple_text(shape.begin(), static_cast<int>(shape.size())), ", which no memory holds");
       }
-      bound.elements *= bound.shape[k];
     }
+    describe(shape, bound);
     place(bytes, bound);
+  }
+
+  /// The memory of a tensor of this workspace under other extents, of as many elements.
+  void view(const Bound& tensor, std::initializer_list<int64_t> shape, Bound& bound) {
+    describe(shape, bound);
+    const auto* const placed =
+        std::find_if(tensors_, tensors_ + count_, [&](const Placed& p) { return p.bound == &tensor; });
+    tensors_[count_++] = {&bound, placed->offset};
   }
 
   /// Room for `count` pairs of counters, which are zero when the first kernel starts. Comes before all
@@ -87,6 +90,17 @@ class Workspace {
   }
 
  private:
+  static void describe(std::initializer_list<int64_t> shape, Bound& bound) {
+    bound = Bound{};
+    bound.rank = static_cast<int>(shape.size());
+    bound.elements = 1;
+    std::copy(shape.begin(), shape.end(), bound.shape);
+    for (int k = bound.rank - 1; k >= 0; --k) {
+      bound.strides[k] = bound.elements;
+      bound.elements *= bound.shape[k];
+    }
+  }
+
   struct Placed {
     Bound* bound;
     int64_t offset;

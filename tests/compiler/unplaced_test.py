@@ -1,0 +1,38 @@
+"""Programs that name no mesh: cut into kernels, placed, and held against the evaluator.
+
+In f32 they are placed for a CPU, one thread to a CTA; in bf16 for a GPU, four warps to a CTA, and run on either.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from tests.compiler import unplaced_programs as programs
+from tests.compiler.running import compare
+from tilefoundry import normalize_to_module
+from tilefoundry.runtime import AllClose
+from tilefoundry.target import CudaTarget
+
+TORCH = {"f32": torch.float32, "bf16": torch.bfloat16}
+# Sums of up to 77 products of numbers up to 4, and their exponentials; of 16-bit types what is written between kernels
+# is rounded to the type as well.
+BOUNDS = {"f32": [AllClose(atol=1e-5, rtol=1e-5)], "bf16": [AllClose(atol=0.15, rtol=3e-2)]}
+FAMILIES = {
+    family.__name__: family for family in (programs.elementwise, programs.rows, programs.products, programs.moved)
+}
+CASES = [(f, name) for f, family in FAMILIES.items() for name in family("f32")]
+
+
+@pytest.mark.parametrize("dtype", ["f32", "bf16"])
+@pytest.mark.parametrize(("family", "name"), CASES, ids=[name for _, name in CASES])
+def test_agrees_with_the_evaluator(family: str, name: str, dtype: str) -> None:
+    program, shapes = FAMILIES[family](dtype)[name]
+    module = normalize_to_module(program)
+    if dtype == "bf16":
+        module = replace(module, target=CudaTarget("nvidia.h200_sxm"))
+    generator = torch.Generator().manual_seed(len(name))
+    inputs = [torch.randn(shape, generator=generator).to(TORCH[dtype]) for shape in shapes]
+    compare(module, *inputs, bounds=BOUNDS[dtype])

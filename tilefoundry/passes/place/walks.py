@@ -1,0 +1,76 @@
+"""Which walk a kernel takes: what its values are made of decides how tiles lie on threads."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from tilefoundry.ir.core.expr import Call, Expr, Var
+from tilefoundry.ir.dims import INDEX_TYPE
+from tilefoundry.ir.hir import ArgMax, ArgMin, Attention, Conv2d, MatMul, Reduce, Reshape
+from tilefoundry.ir.traverse import post_order
+from tilefoundry.ir.types import DType, ShapeDim, TensorType
+from tilefoundry.passes.lower.shape.regroup import Span, regrouped
+from tilefoundry.passes.place.cuts import Group
+from tilefoundry.passes.place.kernel import Walk
+from tilefoundry.passes.place.kinds import producer, tensor, whole_axes
+from tilefoundry.passes.place.spread import Levels, accumulator_walk, elementwise_walk, reduction_walk, row_walk
+
+_ROWS, _COLUMNS = 64, 64  # of a tile of a product
+
+
+def walk_of(value: Expr, group: Group, levels: Levels) -> Walk:
+    """How the tiles of a kernel's values are walked."""
+    shape = tensor(value).shape
+    op = producer(value)
+    heavy = _heavy(value)
+    match heavy.target if heavy is not None else None:
+        case MatMul():
+            return accumulator_walk(levels, shape, (-2, _most(shape[-2], _ROWS)), (-1, _most(shape[-1], _COLUMNS)))
+        case Attention():
+            width = shape[-1]
+            assert isinstance(width, int)  # or the tile is refused
+            return accumulator_walk(levels, shape, (-2, _most(shape[-2], _ROWS)), (-1, width))
+        case Conv2d():
+            return accumulator_walk(levels, shape, (-3, _most(shape[-3], _ROWS)), (-1, _most(shape[-1], 16)))
+    if op is not None and isinstance(op.target, (Reduce, ArgMax, ArgMin)):
+        return reduction_walk(levels, shape, -1 in whole_axes(op), _dtypes(value))
+    if op is value and isinstance(op.target, Reshape):
+        return _regrouped_walk(levels, tensor(op.args[0]).shape, shape, _dtypes(value))
+    if group.rows:
+        return row_walk(levels, shape, group.rows, _dtypes(value))
+    return elementwise_walk(levels, shape, _dtypes(value))
+
+
+def _regrouped_walk(
+    levels: Levels, own: Sequence[ShapeDim], shape: Sequence[ShapeDim], dtypes: Sequence[DType]
+) -> Walk:
+    """Tiles of a reshaped value that are boxes of the value before: as large as may be."""
+    ones = (1,) * (len(shape) - 1)
+    inner, before = shape[-1], own[-1]
+    common = math.gcd(inner, before) if isinstance(inner, int) and isinstance(before, int) else 1
+    for extents in (shape, (*ones, inner), (*ones, common)):
+        walk = elementwise_walk(levels, extents, dtypes)
+        window = [
+            Span(0, 0, size, modes) if size == extent else Span(Var("i", INDEX_TYPE), size, size, modes)
+            for size, modes, extent in zip(walk.sizes, walk.modes, shape, strict=True)
+        ]
+        if regrouped(own, shape, window) is not None:
+            return walk
+    return elementwise_walk(levels, (1,) * len(shape), dtypes)
+
+
+def _heavy(value: Expr) -> Call | None:
+    """The product, or the like, that a kernel computes."""
+    found = (p for p in post_order(value) if isinstance(p, Call) and isinstance(p.target, (MatMul, Attention, Conv2d)))
+    return next(found, None)
+
+
+def _most(extent: ShapeDim, size: int) -> int:
+    return min(extent, size) if isinstance(extent, int) and extent else size
+
+
+def _dtypes(value: Expr) -> list[DType]:
+    """The dtypes of the tensors of a kernel."""
+    types = (part.type for part in post_order(value))
+    return [type_.dtype for type_ in types if isinstance(type_, TensorType) and type_.rank]
