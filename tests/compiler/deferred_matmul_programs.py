@@ -240,3 +240,27 @@ def staged_by_hand(dtype: str) -> Module:
             return out
 
     return P
+
+
+def heads(dtype: str) -> Module:
+    """Scores of attention: heads that are parts of rows, in front of the rows, by their transposes."""
+    DT, H, D = dtype, 3, 16
+
+    @module(entry="f", target=TARGET, topologies=(Topology("cta", G), Topology("thread", 64)))
+    class P:
+        @func
+        def f(x: Tensor[(B, M, H * D), DT], y: Tensor[(B, N, H * D), DT]) -> Tensor[(B, H, M, N), DT]:
+            with Mesh(("cta",), (G,), ("c",)) as cta, Mesh(("thread",), (2, 8, 4), ("w", "g", "t")) as t:
+                q = tf.transpose(tf.reshape(x, (B, M, H, D)), (0, 2, 1, 3))
+                k = tf.transpose(tf.reshape(y, (B, N, H, D)), (0, 2, 1, 3))
+                s = tf.matmul(q, tf.transpose(k, (0, 1, 3, 2)))
+                out = tf.zeros(Tensor[(B, H, M, N), DT])
+                for b in range(B) @ cta.c:
+                    for h in range(H) @ cta.c:
+                        for i in tile(M, 32) @ cta.c:
+                            for j in tile(N, 32) @ cta.c:
+                                r = tf.reshard(s[b, h, i, j], (2 @ t.w, 2, 8 @ t.g, 4, 4 @ t.t, 2), "rmem")
+                                out = tf.insert_slice(out, r, (b, h, i, j))
+            return out
+
+    return P

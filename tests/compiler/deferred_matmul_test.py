@@ -145,6 +145,13 @@ def test_products_of_products(dtype: str, side: str) -> None:
         compare(module, a, b, c, bounds=bounds)
 
 
+@pytest.mark.parametrize("dtype", ["f32", "bf16"])
+def test_heads_that_are_parts_of_rows(dtype: str) -> None:
+    module = programs.heads(dtype)
+    for b, m, n in ((2, 33, 40), (1, 64, 7)):
+        compare(module, tensor(dtype, b, m, 48), tensor(dtype, b, n, 48), bounds=bound(dtype))
+
+
 # Of 16-bit types the product, and each value after it, is rounded in the reference as well: half a unit each.
 SEVERAL = {"f32": RelL2(max=2e-6), "bf16": RelL2(max=1e-2)}
 

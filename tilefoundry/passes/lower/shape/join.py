@@ -6,14 +6,13 @@ from tilefoundry.ir import tir
 from tilefoundry.ir.core.expr import Call, Constant, Expr, Tuple, Var
 from tilefoundry.ir.core.metadata import binding_name
 from tilefoundry.ir.core.op import Op
-from tilefoundry.ir.dims import dim_add, dim_product
+from tilefoundry.ir.dims import dim_add
 from tilefoundry.ir.dims.format import format_dim
-from tilefoundry.ir.shard import group_modes
 from tilefoundry.ir.types import ShapeDim, StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.index.reads import write_chosen
 from tilefoundry.passes.lower.shape.place import number_of, write
-from tilefoundry.passes.lower.shape.windows import exact, fresh_type, global_view
+from tilefoundry.passes.lower.shape.windows import exact, factored, fresh_type
 from tilefoundry.passes.lower.values import Chosen, Join, Ramp, Reshaped, Scalar, Uniform, Value, Window
 
 
@@ -74,15 +73,10 @@ def write_parts(ctx: Lowering, at: Expr, value: Value, out: Window, everywhere: 
 
 
 def _factored(ctx: Lowering, at: Expr, out: Window, shape: tuple[ShapeDim, ...]) -> Window:
-    """The window with its axes split into factors, which any strides allow; other extents are refused."""
+    """The window with its axes split into factors; other extents are refused."""
     whole = exact(ctx, out)
-    groups = group_modes(shape, tensor_type(whole).shape)
-    axes, steps = [], []
-    for axis, group in enumerate(groups or ()):
-        for k in range(len(group)):
-            axes.append(axis)
-            steps.append(dim_product(shape[inner] for inner in group[k + 1 :]))
-    if groups is None or not all(isinstance(step, int) for step in steps):
+    view = factored(ctx, whole, shape)
+    if view is None:
         ctx.refuse(
             at,
             f"a value of the extents ({', '.join(map(format_dim, shape))}) that is counted as "
@@ -90,8 +84,7 @@ def _factored(ctx: Lowering, at: Expr, out: Window, shape: tuple[ShapeDim, ...])
             "may have any strides",
             remedy="place it first: tf.reshard(x, <layout over the thread mesh>, 'rmem') of each tile of it",
         )
-    view = global_view(ctx, whole, axes, shape, [step for step in steps if isinstance(step, int)])
-    return Window(view, (0,) * len(shape), shape)
+    return view
 
 
 def narrowed(window: Window, axis: int, start: Scalar, size: ShapeDim) -> Window:

@@ -17,7 +17,7 @@ from tilefoundry.passes.lower.registry import fuses, lowers, writes
 from tilefoundry.passes.lower.shape.join import call_hint, joined, write_parts
 from tilefoundry.passes.lower.shape.regroup import Span, keeps_axes, regrouped
 from tilefoundry.passes.lower.shape.slice import whole
-from tilefoundry.passes.lower.shape.windows import repeated
+from tilefoundry.passes.lower.shape.windows import factored, repeated
 from tilefoundry.passes.lower.tile import Tile, window
 from tilefoundry.passes.lower.values import Chosen, Deferred, Join, Product, Ramp, Reshaped, Uniform, Value, Window
 
@@ -42,7 +42,9 @@ def lower_reshape(ctx: Lowering, call: Call) -> Value:
             if own == shape:
                 return value
             axes = _axes_of(own, shape)
-            return Reshaped(value, own) if axes is None else repeated(ctx, value, shape, axes)
+            if axes is not None:
+                return repeated(ctx, value, shape, axes)
+            return _split(ctx, value, shape) or Reshaped(value, own)
         case Reshaped(inner, former):
             return Reshaped(inner, former)
         case Join():
@@ -115,6 +117,16 @@ def _tile(ctx: Lowering, call: Call, tile: Var) -> Value:
         ctx.emit(tir.WholeCopy(), tile, copy)
         tile, strides = copy, c_order_strides(shape)
     return ctx.view(tile, TensorType(shape, type_.dtype, Layout(shape, strides), type_.storage))
+
+
+def _split(ctx: Lowering, window: Window, shape: tuple[ShapeDim, ...]) -> Window | None:
+    """A whole tensor with its axes in factors; None for windows, and for other extents."""
+    extents = tensor_type(window.tensor).shape
+    cut = any(
+        start != 0 or not dim_equal(size, extent)
+        for start, size, extent in zip(window.starts, window.sizes, extents, strict=True)
+    )
+    return None if cut or window.drop else factored(ctx, window.tensor, shape)
 
 
 def _axes_of(own: tuple[ShapeDim, ...], shape: tuple[ShapeDim, ...]) -> tuple[int | None, ...] | None:

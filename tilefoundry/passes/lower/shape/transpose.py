@@ -15,7 +15,7 @@ from tilefoundry.passes.lower.shape.join import write_parts
 from tilefoundry.passes.lower.shape.slice import whole
 from tilefoundry.passes.lower.shape.windows import permuted
 from tilefoundry.passes.lower.tile import Tile, window
-from tilefoundry.passes.lower.values import Chosen, Deferred, Join, Ramp, Uniform, Value, Window
+from tilefoundry.passes.lower.values import Chosen, Deferred, Join, Ramp, Reshaped, Uniform, Value, Window
 from tilefoundry.passes.operands import transposed
 
 
@@ -33,7 +33,7 @@ def lower_transpose(ctx: Lowering, call: Call) -> Value:
             return value.along(perm.index(axis))
         case Window():
             return permuted(ctx, value, perm)
-        case Deferred() | Join() | Chosen() if is_unplaced(call):
+        case Deferred() | Join() | Chosen() | Reshaped() if is_unplaced(call):
             return deferred(call)
         case Var() if tensor_type(value).storage is StorageKind.RMEM:
             return ctx.view(value, tensor_type(Call(call.target, (value,), metadata=call.metadata)))

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tilefoundry.ir import tir
 from tilefoundry.ir.core.expr import Expr, Var
-from tilefoundry.ir.dims import dim_min, dim_mul, dim_sub
+from tilefoundry.ir.dims import dim_min, dim_mul, dim_product, dim_sub
 from tilefoundry.ir.hir.shape.reshape import view_strides
 from tilefoundry.ir.shard import Layout, ShardLayout, Split, flat_modes, group_modes, per_unit_strides, with_strides
 from tilefoundry.ir.types import ShapeDim, StorageKind, TensorType
@@ -165,6 +165,21 @@ def exact(ctx: Lowering, window: Window) -> Var:
         return window.tensor
     sizes = [_inside(window.starts[t], window.sizes[t], own[t]) for t in kept]
     return global_view(ctx, window.tensor, kept, sizes, (1,) * len(kept), window.starts)
+
+
+def factored(ctx: Lowering, tensor: Var, shape: Sequence[ShapeDim]) -> Window | None:
+    """A tensor with its axes split into factors, which any strides allow; None for other extents."""
+    axes, steps = [], []
+    groups = group_modes(tuple(shape), tensor_type(tensor).shape)
+    for axis, group in enumerate(groups or ()):
+        for k in range(len(group)):
+            axes.append(axis)
+            steps.append(dim_product(shape[inner] for inner in group[k + 1 :]))
+    static = [step for step in steps if isinstance(step, int)]
+    if groups is None or len(static) != len(steps) or len(axes) != len(shape):
+        return None
+    view = global_view(ctx, tensor, axes, shape, static)
+    return Window(view, (0,) * len(shape), tuple(shape))
 
 
 def _inside(start: Scalar, size: ShapeDim, extent: ShapeDim) -> ShapeDim:

@@ -22,15 +22,20 @@ TILEFOUNDRY_HOST_DEVICE constexpr auto view_stride(Tensor const& tensor) {
   }
 }
 
-/// Whether rows of the view start at multiples of what the tensor's rows do: it takes the innermost axis from
-/// its first element on, forwards, and not in factors.
+/// Whether rows of the view start at multiples of what the tensor's rows do: its last axis is the tensor's,
+/// or the last factor of that, from its first element on and forwards, and other factors step by whole
+/// multiples.
 template <class Tensor, class Starts, int... From, int... Step>
 TILEFOUNDRY_HOST_DEVICE constexpr bool keeps_rows(Axes<From...>, Steps<Step...>) {
   constexpr int inner = Tensor::rank - 1;
-  constexpr int from[] = {From..., -1}, step[] = {Step..., 0};
-  return sizeof...(From) > 0 && ((From == inner ? 1 : 0) + ... + 0) == 1 &&
-         from[sizeof...(From) - 1] == inner && step[sizeof...(From) - 1] == 1 &&
-         cute::is_constant<0, remove_cvref_t<decltype(cute::get<inner>(std::declval<Starts>()))>>::value;
+  constexpr int bytes = row_alignment<typename Tensor::iterator>::value;
+  constexpr int from[] = {From..., -1}, step[] = {Step..., 0}, last = sizeof...(From) - 1;
+  if (last < 0 || from[last] != inner || step[last] != 1) return false;
+  for (int k = 0; k < last; ++k) {
+    if (from[k] == inner && step[k] * static_cast<int>(sizeof(typename Tensor::value_type)) % bytes != 0)
+      return false;
+  }
+  return cute::is_constant<0, remove_cvref_t<decltype(cute::get<inner>(std::declval<Starts>()))>>::value;
 }
 
 template <class Tensor, class Starts, class Sizes, int... From, int... Step, int... T>
