@@ -6,6 +6,7 @@ through shared memory.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import product
 
@@ -30,6 +31,7 @@ from tilefoundry.passes.lower.tile import Tile, staged
 from tilefoundry.passes.lower.values import Scalar
 
 _STAGED = 64 << 10  # bytes of one step, of which two are in flight
+_CONVERTED = 64 << 10  # bytes of a tile on its way from one layout to another
 
 
 def of_tiles(p: Primitives, call: Call, tile: Tile) -> Expr:
@@ -66,8 +68,10 @@ class _Matrix:
         sums = sum_dtype(operands, result)
         cores = on_tensor_cores(operands, sums)
         acc = wanted(tile)
-        if not suits(acc, cores):
-            acc = accumulator(tile.mesh.topologies[0], acc.shape, cores)
+        other = accumulator(tile.mesh.topologies[0], acc.shape, cores)
+        # Any layout is right: one that does not suit is slow, and one too large for shared memory stays.
+        if not suits(acc, cores) and math.prod(other.shape) * result.bits // 8 <= _CONVERTED:
+            acc = other
         batch = tuple(dim_add(start, k) for start, k in zip(tile.starts, at, strict=False))
         lhs, rhs = (Matrices.of(p, operand(call, k)) for k in (0, 1))
         return _Matrix(p, call, tile, batch, acc, sums, lhs, rhs)
