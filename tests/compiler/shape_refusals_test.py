@@ -61,8 +61,8 @@ def symbolic_part_of_a_tile() -> Module:
 
 def counted_otherwise_in_a_result() -> Module:
     @func(target=TARGET, topologies=LEVELS)
-    def f(x: Tensor[(8 * M,), "f32"], y: Tensor[(M,), "f32"]) -> Tensor[(M, 8), "f32"]:
-        return tf.reshard(tf.reshape(x, (M, 8)), (M, 8), "gmem")  # <- here
+    def f(x: Tensor[(4, 6), "f32"]) -> Tensor[(6, 4), "f32"]:
+        return tf.reshard(tf.reshape(x, (6, 4)), (6, 4), "gmem")  # <- here
 
     return f
 
@@ -102,7 +102,7 @@ TABLE: list[tuple[Build, str, str]] = [
     (run_time_index_of_registers, "registers are indexed by numbers that are known when the program", "'smem'"),
     (repeated_across_threads, "has no view of the extents (16, 6, 8)", "in 'smem'"),
     (symbolic_part_of_a_tile, "a shared tile belongs to the whole CTA and has static extents", "'smem'"),
-    (counted_otherwise_in_a_result, "that is counted as (M, 8) cannot go straight to", "place it first"),
+    (counted_otherwise_in_a_result, "that is counted as (6, 4) cannot go straight to", "place it first"),
     (scalar_of_a_coordinate, "is one number, and this one depends on the coordinate along 'c'", "an element for each"),
     (window_of_a_run_time_thread, "starts at the coordinate along 't': each thread would take", "split the axis"),
     (one_loop_twice, "one value that a loop fills is returned twice", "a tf.zeros(...) of its own"),

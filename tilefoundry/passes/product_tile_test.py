@@ -29,7 +29,8 @@ def product(dtype: str, m: Dim, n: Dim, turned: bool = False) -> Call:
     [
         ("bf16", 4096, 4096, (), (128, 128)),
         ("f16", S, S, (), (128, 128)),
-        ("bf16", 4096, 4096, (DType.bf16,), (128, 64)),  # another tile of the same places takes registers
+        ("bf16", 4096, 4096, (DType.bf16,), (128, 128)),
+        ("bf16", 4096, 4096, (DType.f32,), (128, 64)),  # another tile of the same places takes registers
         ("bf16", 16, 4096, (), (16, 64)),
         ("f32", 1024, 1024, (), (64, 64)),
         ("f64", S, S, (), (64, 64)),
@@ -52,7 +53,7 @@ def test_few_rows_are_whole_in_each_thread(rows: int, turned: bool) -> None:
     acc = product_tile(product("bf16", rows, 4096, turned), 128, GPU)
     assert acc.shape[0] == rows and all(mode.split is None for mode in acc.rows)
     # where memory has the reduced axis one after the other, the lanes of a warp divide that
-    assert acc.columns == ((Mode(4, 0), Mode(4)) if turned else (Mode(2, 2), Mode(8)))
+    assert acc.columns == ((Mode(4, 0), Mode(4)) if turned else (Mode(4, 2), Mode(8)))
 
 
 @pytest.mark.parametrize("target", [CPU, GPU])

@@ -22,7 +22,7 @@ from tilefoundry.target import CudaTarget, Target
 _ON_TENSOR_CORES = {(128, 128): 1.0, (128, 64): 0.66, (64, 128): 0.65, (64, 64): 0.5, (32, 64): 0.3, (16, 64): 0.2}
 _ON_THREADS = {(64, 64): 1.0, (32, 64): 0.8, (16, 64): 0.5}
 _ON_ONE_THREAD = {(64, 64): 1.0, (16, 64): 0.8, (4, 64): 0.5}
-_REGISTERS = 640  # bytes of a thread's 1020 that the values of a tile may take
+_REGISTERS = 768  # bytes of a thread's 1020 that the values of a tile may take; a few more are spilled at its end
 _MANY = 1 << 12  # what a symbolic extent is taken for
 
 
@@ -72,7 +72,7 @@ def _few_rows(call: Call, level: Topology, rows: int, columns: int, target: Targ
         return Accumulator(mesh, whole(rows), (Mode(warps, 0), Mode(4)))
     pack = max(1, 128 // bits)
     at_once = target.multiprocessors if isinstance(target, CudaTarget) else 1
-    lanes = next((n for n in (8, 4) if columns >= 2 * at_once * n * pack), 2)
+    lanes = 8 if columns >= 8 * pack * at_once else 4
     mesh = Mesh((level,), Layout((warps, WARP // lanes, lanes)))
     return Accumulator(mesh, whole(rows), (Mode(lanes, 2), *whole(pack)))
 
