@@ -78,10 +78,12 @@ def compare(module: Module, *inputs: torch.Tensor, bounds: Sequence[Predicate]) 
 
     entry = module.entry_function()
     results = entry.return_type if isinstance(entry, Function) else None
-    types = {f"output[{k}]": t for k, t in enumerate(results.fields)} if isinstance(results, TupleType) else None
+    types = {"output": results}
+    if isinstance(results, TupleType):
+        types = {f"output[{k}]": field for k, field in enumerate(results.fields)}
     stated = {
         path: [Equal()] if isinstance(type_, TensorType) and not type_.dtype.is_float else list(bounds)
-        for path, type_ in (types or {"output": results}).items()
+        for path, type_ in types.items()
     }
     report = check(kernel, reference, inputs, expect=stated)
     assert report.passed, str(report)
