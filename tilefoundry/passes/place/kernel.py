@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tilefoundry.ir.core.expr import Call, Expr, Tuple, Var
 from tilefoundry.ir.core.function import Function
@@ -48,6 +48,11 @@ def mesh_of(level: Topology, shape: tuple[ShapeDim, ...], names: tuple[str, ...]
         strides.append(step)
         step = step * extent if isinstance(extent, int) else step  # of one axis, where it is symbolic
     return Mesh((level,), Layout(shape, tuple(reversed(strides))), names)
+
+
+def named(mesh: Mesh) -> Mesh:
+    """The mesh with names for its axes, as a `with Mesh` has them."""
+    return mesh if mesh.names else replace(mesh, names=tuple(f"t{k}" for k in range(mesh.rank)))
 
 
 def tiled_kernel(name: str, params: Sequence[Var], values: Sequence[Expr], walk: Walk) -> Function:

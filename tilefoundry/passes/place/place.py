@@ -96,7 +96,7 @@ def levels_of(module: Module, target: Target) -> Levels:
             f"module '{module.name}' has a symbolic number of threads, {threads.size}, and a program without meshes",
             remedy='declare it with a number, as in Topology("thread", 128), or leave the topologies out',
         )
-    return Levels(declared.get("cta") or Topology("cta", _GRID), threads)
+    return Levels(declared.get("cta") or Topology("cta", _GRID), threads, placed_for)
 
 
 def place_function(fn: Function, levels: Levels) -> tuple[Function, tuple[Function, ...]]:

@@ -10,6 +10,7 @@ from tilefoundry.ir.shard import Mesh, Topology
 from tilefoundry.ir.types import DType, ShapeDim
 from tilefoundry.passes.lower.fragments import Mode, Modes, whole
 from tilefoundry.passes.place.kernel import Walk, mesh_of
+from tilefoundry.target import Target
 
 _VECTOR_BITS = 128
 _LANES = 32
@@ -20,10 +21,11 @@ HELD = 64  # elements of one value that a thread holds at most
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """The units that a program is placed on."""
+    """The units that a program is placed on, and the target that they are of."""
 
     ctas: Topology
     threads: Topology
+    target: Target
 
     @property
     def cta_mesh(self) -> Mesh:

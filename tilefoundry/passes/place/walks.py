@@ -10,13 +10,14 @@ from tilefoundry.ir.dims import INDEX_TYPE
 from tilefoundry.ir.hir import ArgMax, ArgMin, Attention, Conv2d, MatMul, Reduce, Reshape
 from tilefoundry.ir.traverse import post_order
 from tilefoundry.ir.types import DType, ShapeDim, TensorType
+from tilefoundry.passes.lower.matrix.product_tile import product_tile
 from tilefoundry.passes.lower.shape.regroup import Span, regrouped
 from tilefoundry.passes.place.cuts import Group
-from tilefoundry.passes.place.kernel import Walk
+from tilefoundry.passes.place.kernel import Walk, named, variables_of
 from tilefoundry.passes.place.kinds import producer, tensor, whole_axes
 from tilefoundry.passes.place.spread import Levels, accumulator_walk, elementwise_walk, reduction_walk, row_walk
 
-_ROWS, _COLUMNS = 64, 64  # of a tile of a product
+_ROWS = 64  # of a tile of attention or of a convolution
 
 
 def walk_of(value: Expr, group: Group, levels: Levels) -> Walk:
@@ -26,7 +27,7 @@ def walk_of(value: Expr, group: Group, levels: Levels) -> Walk:
     heavy = _heavy(value)
     match heavy.target if heavy is not None else None:
         case MatMul():
-            return accumulator_walk(levels, shape, (-2, _most(shape[-2], _ROWS)), (-1, _most(shape[-1], _COLUMNS)))
+            return _product_walk(levels, heavy, value)
         case Attention():
             width = shape[-1]
             assert isinstance(width, int)  # or the tile is refused
@@ -40,6 +41,17 @@ def walk_of(value: Expr, group: Group, levels: Levels) -> Walk:
     if group.rows:
         return row_walk(levels, shape, group.rows, _dtypes(value))
     return elementwise_walk(levels, shape, _dtypes(value))
+
+
+def _product_walk(levels: Levels, product: Call, value: Expr) -> Walk:
+    """Tiles of a product, beside which what is fused into it holds the same tiles of other tensors."""
+    rank = tensor(value).rank
+    beside = [tensor(x).dtype for x in variables_of(value) if tensor(x).shape == tensor(value).shape]
+    tile = product_tile(product, levels.thread_count, levels.target, beside)
+    ones = rank - 2
+    return Walk(
+        levels.cta_mesh, named(tile.mesh), (*(1,) * ones, *tile.shape), (*((),) * ones, tile.rows, tile.columns)
+    )
 
 
 def _regrouped_walk(

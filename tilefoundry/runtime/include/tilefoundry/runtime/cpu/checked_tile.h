@@ -1,4 +1,5 @@
-// A tile in the shared memory of a CTA in checking mode: who wrote which of its elements, and what may read them.
+// A tile in the shared memory of a CTA in checking mode: who wrote which of its elements, and what may read
+// them.
 #pragma once
 
 #include <tilefoundry/runtime/cpu/checked_memory.h>
