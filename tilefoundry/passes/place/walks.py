@@ -10,6 +10,7 @@ from tilefoundry.ir.dims import INDEX_TYPE
 from tilefoundry.ir.hir import ArgMax, ArgMin, Attention, Conv2d, MatMul, Reduce, Reshape
 from tilefoundry.ir.traverse import post_order
 from tilefoundry.ir.types import DType, ShapeDim, TensorType
+from tilefoundry.passes.lower.fragments import Modes
 from tilefoundry.passes.lower.matrix.product_tile import product_tile
 from tilefoundry.passes.lower.shape.regroup import Span, regrouped
 from tilefoundry.passes.place.cuts import Group
@@ -24,15 +25,14 @@ def walk_of(value: Expr, group: Group, levels: Levels) -> Walk:
     """How the tiles of a kernel's values are walked."""
     shape = tensor(value).shape
     op = producer(value)
-    heavy = _heavy(value)
-    match heavy.target if heavy is not None else None:
-        case MatMul():
+    match heavy := _heavy(value):
+        case Call(target=MatMul()):
             return _product_walk(levels, heavy, value)
-        case Attention():
+        case Call(target=Attention()):
             width = shape[-1]
             assert isinstance(width, int)  # or the tile is refused
             return accumulator_walk(levels, shape, (-2, _most(shape[-2], _ROWS)), (-1, width))
-        case Conv2d():
+        case Call(target=Conv2d()):
             return accumulator_walk(levels, shape, (-3, _most(shape[-3], _ROWS)), (-1, _most(shape[-1], 16)))
     if op is not None and isinstance(op.target, (Reduce, ArgMax, ArgMin)):
         return reduction_walk(levels, shape, -1 in whole_axes(op), _dtypes(value))
@@ -48,10 +48,9 @@ def _product_walk(levels: Levels, product: Call, value: Expr) -> Walk:
     rank = tensor(value).rank
     beside = [tensor(x).dtype for x in variables_of(value) if tensor(x).shape == tensor(value).shape]
     tile = product_tile(product, levels.thread_count, levels.target, beside)
-    ones = rank - 2
-    return Walk(
-        levels.cta_mesh, named(tile.mesh), (*(1,) * ones, *tile.shape), (*((),) * ones, tile.rows, tile.columns)
-    )
+    sizes = (*(1,) * (rank - 2), *tile.shape)
+    modes: tuple[Modes, ...] = (*((),) * (rank - 2), tile.rows, tile.columns)
+    return Walk(levels.cta_mesh, named(tile.mesh), sizes, modes)
 
 
 def _regrouped_walk(
