@@ -14,14 +14,18 @@ from torch import Tensor
 
 import tilefoundry
 from examples.attention.timing import median_seconds
-from tilefoundry import CompilerOptions
+from tilefoundry import CompilerOptions, normalize_to_module
 from tilefoundry.ir.core.module import Module
 from tools.bench.programs import programs
+from tools.bench.programs.unplaced import unplaced
 
 # (rows, columns, updates)
 UPDATES = ((50_000, 1024, 8192), (1_000_000, 8, 16_384), (50_000, 128, 1 << 19))
 # (images, channels, extent, kernel, stride)
 CONVOLUTIONS = ((32, 256, 56, 3, 1), (32, 256, 56, 1, 1), (32, 256, 57, 3, 2))
+# (rows, columns) of programs without meshes
+UNPLACED = (8192, 4096)
+DRY_UNPLACED = (33, 256)
 DRY_UPDATES = ((40, 8, 30),)
 DRY_CONVOLUTIONS = ((2, 64, 9, 3, 1), (1, 64, 9, 3, 2))
 # Sums in another order than torch's, and results of 16 bits that round once more.
@@ -46,7 +50,7 @@ class Comparison:
 
 def measure(device: torch.device) -> list[Comparison]:
     """Compiles, checks and times every program; on a CPU with tiny inputs."""
-    return [*_updates(device), *_convolutions(device)]
+    return [*_updates(device), *_convolutions(device), *_unplaced(device)]
 
 
 def _updates(device: torch.device) -> Iterator[Comparison]:
@@ -78,6 +82,16 @@ def _convolutions(device: torch.device) -> Iterator[Comparison]:
         ours = _compiled(programs.convolution(channels, kernel, stride), device, CompilerOptions(min_ctas_per_sm=2))
         peer = partial(torch.nn.functional.conv2d, stride=stride, padding=kernel // 2)
         yield _compare("conv2d", size, ours, peer, x, w, b, depth=depth)
+
+
+def _unplaced(device: torch.device) -> Iterator[Comparison]:
+    rows, columns = UNPLACED if device.type == "cuda" else DRY_UNPLACED
+    for case in unplaced(columns):
+        ours = _compiled(normalize_to_module(case.program), device)
+        inputs = [torch.randn(shape, device=device).bfloat16() for shape in case.shapes(rows)]
+        if case.depth:
+            inputs[1] = inputs[1] / case.depth**0.5
+        yield _compare(case.name, (rows, columns), ours, case.peer, *inputs, depth=case.depth)
 
 
 def _compiled(program: Module, device: torch.device, options: CompilerOptions | None = None) -> Callable[..., object]:
