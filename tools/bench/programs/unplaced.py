@@ -1,5 +1,4 @@
 # mypy: ignore-errors
-# ruff: noqa: F821
 # Bodies are the tensor language: their names and annotations mean nothing to Python's type system.
 """Programs without meshes, which the compiler places, and what torch says to them."""
 
@@ -14,6 +13,7 @@ from torch.nn import functional
 
 from tilefoundry import DimVar, func
 from tilefoundry.dsl import Tensor, tf
+from tilefoundry.ir.core.function import Function
 
 M = DimVar("M", 1, 1 << 24)
 
@@ -28,7 +28,7 @@ class Unplaced:
     """
 
     name: str
-    program: Callable[..., object]
+    program: Function
     peer: Callable[..., TorchTensor]
     shapes: Callable[[int], tuple[tuple[int, ...], ...]]
     depth: int = 0
