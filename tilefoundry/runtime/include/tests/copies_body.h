@@ -126,7 +126,7 @@ TILEFOUNDRY_DEVICE void wait_for_all() {
 }
 
 /// Of what the distance of a view from the start of a row is a multiple.
-constexpr int multiple(int offset) { return offset == 0 ? 16 : offset & -offset; }
+TILEFOUNDRY_HOST_DEVICE constexpr int multiple(int offset) { return offset == 0 ? 16 : offset & -offset; }
 
 template <class T, class Plan, int R, int C, int P, int Q, int Offset, bool Vector>
 TILEFOUNDRY_DEVICE void check_view(Args const& args, Recorder& record) {

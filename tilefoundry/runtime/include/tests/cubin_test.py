@@ -1,6 +1,7 @@
 """What the attention kernel compiles to: tensor core instructions fed by ldmatrix and cp.async, registers only."""
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,15 @@ def test_a_warp_specialised_product() -> None:
     assert "MEMBAR.ALL.GPU" not in products
 
 
+@pytest.mark.parametrize(
+    ("variant", "accesses"),
+    [("vector", {"LDG.E.128": 1, "STG.E.128": 2}), ("general", {"LDG.E.U16": 8, "STG.E": 8})],
+)
+def test_elementwise_ops_move_packs_where_types_prove_them(variant: str, accesses: dict[str, int]) -> None:
+    sass = run("cuobjdump", "-sass", "-fun", f"relu__{variant}", _FOLDER / "elementwise_sm_90a.cubin")
+    assert Counter(re.findall(r"\b(?:LDG|STG)[.A-Z0-9]*", sass)) == accesses
+
+
 _CALLER = """
 #include <tilefoundry/runtime.h>
 namespace tilefoundry {{ inline namespace TILEFOUNDRY_UNIT {{
@@ -49,18 +59,31 @@ namespace tilefoundry {{ inline namespace TILEFOUNDRY_UNIT {{
 """
 
 
-def _compile(attribute: str, phase: str, folder: Path) -> None:
-    source = folder / "caller.cu"
-    source.write_text(_CALLER.format(attribute=attribute))
+def _compile(source: str, folder: Path, *options: str) -> None:
+    """Compiles CUDA text; any warning, of nvcc or of the host's compiler, is an error."""
+    path = folder / "source.cu"
+    path.write_text(source)
     includes = [RUNFILES / "tilefoundry_cutlass/include", TOOLKIT / "include", TOOLKIT / "include/cccl"]
     system = [flag for path in includes for flag in ("-isystem", path)]
     ours = RUNFILES / "_main/tilefoundry/runtime/include"
-    options = ["-std=c++17", "-arch=sm_90a", "-DTILEFOUNDRY_TARGET_CUDA=1", phase, "-objtemp", "-noprof"]
-    run("nvcc", *options, "-I", ours, *system, source, "-o", folder / "caller.out")
+    warnings = ["-Werror=all-warnings", "-Xcompiler=-Wall,-Wextra,-Werror"]
+    target = ["-arch=sm_90a", "-DTILEFOUNDRY_TARGET_CUDA=1", "-objtemp", "-noprof"]
+    run("nvcc", *target, *warnings, *options, "-I", ours, *system, path, "-o", folder / "output")
 
 
 def test_ops_are_for_device_code(tmp_path: Path) -> None:
-    _compile("__device__", "-cubin", tmp_path)
+    _compile(_CALLER.format(attribute="__device__"), tmp_path, "-std=c++17", "-cubin")
     with pytest.raises(AssertionError, match="calling a __device__ function.*from a __host__ function"):
         # -cubin does not look at host functions.
-        _compile("", "-cuda", tmp_path)
+        _compile(_CALLER.format(attribute=""), tmp_path, "-std=c++17", "-cuda")
+
+
+_RUNTIME = "tilefoundry/runtime"
+_HEADERS = sorted((RUNFILES / f"_main/tilefoundry/runtime/include/{_RUNTIME}/cuda").glob("*.cuh"))
+
+
+@pytest.mark.parametrize("standard", ["c++17", "c++20"])
+@pytest.mark.parametrize("header", ["tilefoundry/runtime.h", *(f"{_RUNTIME}/cuda/{path.name}" for path in _HEADERS)])
+def test_compiles_alone(header: str, standard: str, tmp_path: Path) -> None:
+    assert _HEADERS
+    _compile(f"#include <{header}>\n", tmp_path, f"-std={standard}", "-cuda")

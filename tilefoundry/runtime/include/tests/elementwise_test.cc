@@ -253,6 +253,49 @@ TEST(Elementwise, WhereFillClampIota) {
   });
 }
 
+/// Memory moves in packs as wide as types prove, on a GPU; here, where the compiler makes its own vectors, by
+/// hand: x * 0.5 + 1 from one element type and place to another, of `Columns` columns in rows of `Pitch`.
+template <class From, class To, int Columns, int Pitch, int Own, int Pack>
+void check_packs() {
+  using Runs = Mesh<Layout<Shape<cute::_16, _8>, Stride<_8, _1>>, kThread>;
+  using SL =
+      ShardLayout<Layout<Shape<cute::_16, _8, Int<Columns / 8>>, Stride<Int<Pitch>, Int<Columns / 8>, _1>>,
+                  cute::tuple<S<0>, S<1>>, Runs>;
+  using Tile = RowMajor<16, Columns>;
+  alignas(16) static From source[16 * Pitch];
+  for (int i = 0; i < 16 * Pitch; ++i) source[i] = convert<From>(i % 200 - 100);
+  launch(1, 16 * Pitch * sizeof(To), [] {
+    GlobalArg<2> const arg{source, {16, Columns}, {Pitch, 1}};
+    auto const global = global_tensor<From, true>(arg, cute::make_shape(Int<16>{}, Int<Columns>{}));
+    auto const x = view(global, Tile{}, SL{});
+    auto tile = shared_tensor<To>(cta_shared(), Tile{},
+                                  Layout<Shape<cute::_16, Int<Columns>>, Stride<Int<Pitch>, _1>>{});
+    auto y = view(tile, Tile{}, SL{});
+    static_assert(detail::operand_pack<decltype(x)>() == Own, "of the source alone");
+    static_assert(detail::widest_pack<decltype(y), decltype(x), float>() == Pack, "of both");
+    constexpr int count = Columns / 8;
+    unary_impl::Unary<op::identity>{}.template first<count, Pack>(y, x);
+    unary_impl::Unary<op::mul>{}.template first<count, Pack>(y, y, 0.5f);
+    unary_impl::Unary<op::add>{}.template first<count - 1, Pack>(y, y, 1.f);
+    int const thread = program_id<kThread>(), first = thread / 8 * Pitch + thread % 8 * count;
+    for (int i = 0; i < count; ++i) {
+      To const half = convert<To>(convert<double>(convert<To>(source[first + i])) * 0.5);
+      To const want = i == count - 1 ? half : convert<To>(convert<double>(half) + 1.);
+      ASSERT_EQ(convert<double>(tile.data()[first + i]), convert<double>(want)) << first << " " << i;
+    }
+  });
+}
+
+TEST(Elementwise, PacksOfMemory) {
+  check_packs<float, float, 64, 68, 4, 4>();
+  check_packs<cute::bfloat16_t, float, 64, 72, 8, 8>();
+  check_packs<cute::half_t, cute::half_t, 128, 136, 8, 8>();
+  check_packs<double, cute::half_t, 32, 34, 2, 2>();
+  check_packs<float, cute::half_t, 64, 66, 2, 2>();
+  check_packs<float, float, 40, 41, 1, 1>();
+  check_packs<cute::half_t, float, 48, 50, 2, 2>();
+}
+
 TEST(Elementwise, GlobalMemoryWithRunTimeStrides) {
   std::vector<float> buffer(128 * 10, -1.f);
   auto layout =

@@ -1,5 +1,6 @@
 // local() on the worked shard layouts: its static shape, and which offsets the instances own.
 #include <algorithm>
+#include <cute/tensor.hpp>
 #include <numeric>
 
 #include "testing.h"
@@ -117,6 +118,81 @@ TEST(Local, RunTimeStrides) {
     auto part = local(make_shard_tensor(engine, RowMajor<128, 4>{}, sl));
     EXPECT_EQ(&part(0, 3) - buffer.data(), program_id<kThread>() * 40 + 30);
   });
+}
+
+using Spread = ShardLayout<Layout<Shape<_4, _32, _3>, Stride<Int<96>, _3, _1>>, cute::tuple<S<0>, S<1>>,
+                           Mesh<Layout<Shape<_4, _32>, Stride<_32, _1>>, kThread>>;
+static_assert(std::is_aggregate<Spread>::value && cute::is_layout<Spread>::value);
+static_assert(cute::is_static<decltype(Spread{}.shape())>::value && Spread::rank == 3);
+
+/// The tensor is that of all instances together; its partition is what local() gives.
+template <class Pointer>
+void check_partition(Pointer pointer) {
+  auto const tensor = cute::make_tensor(pointer, Spread{});
+  using Tensor = std::remove_const_t<decltype(tensor)>;
+  static_assert(cute::is_tensor<Tensor>::value && Tensor::rank == 3);
+  static_assert(std::is_same<typename Tensor::layout_type, Spread>::value);
+  static_assert(decltype(cute::size(tensor))::value == 384 && decltype(cute::size<1>(tensor))::value == 32);
+  static_assert(std::is_same<decltype(cute::shape(tensor)), Shape<_4, _32, _3>>::value);
+  static_assert(decltype(cute::stride<0>(tensor))::value == 96 && decltype(cute::rank(tensor))::value == 3);
+  auto const* const base = cute::raw_pointer_cast(tensor.data());
+  EXPECT_EQ(&tensor(1, 2, 1) - base, 96 + 6 + 1);
+  auto const part = shard_partition(tensor);
+  using Part = std::remove_const_t<decltype(part)>;
+  static_assert(
+      std::is_same<typename Part::layout_type, Layout<Shape<_1, _1, _3>, Stride<Int<96>, _3, _1>>>::value);
+  static_assert(cute::is_smem<typename Part::iterator>::value == cute::is_smem<Pointer>::value);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(&part(i) - base, 3 * program_id<kThread>() + i);
+}
+
+TEST(ShardPartition, OfATensorThatCarriesItsDistribution) {
+  std::vector<float> buffer(384);
+  launch(1, 384 * 4, [&] {
+    check_partition(buffer.data());
+    check_partition(cute::make_gmem_ptr(buffer.data()));
+    check_partition(cute::make_smem_ptr(reinterpret_cast<float*>(cta_shared())));
+  });
+}
+
+/// Ops and copies take such a tensor as each instance's part of it.
+TEST(ShardPartition, OfOperands) {
+  std::vector<float> buffer(384, -1.f), sums(128);
+  launch(1, 0, [&] {
+    auto const tensor = cute::make_tensor(cute::make_gmem_ptr(buffer.data()), Spread{});
+    ops::fill(tensor, static_cast<float>(program_id<kThread>()));
+    ops::binary(op::add{}, tensor, 0.5f, tensor);
+    using Logical = RowMajor<4, 32, 3>;
+    using InRegisters = ShardLayout<Layout<Shape<_4, _32, _3>, Stride<_0, _0, _1>>, cute::tuple<S<0>, S<1>>,
+                                    Mesh<Layout<Shape<_4, _32>, Stride<_32, _1>>, kThread>>;
+    auto x = register_tensor<float>(Logical{}, InRegisters{});
+    copy(tensor, x);
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(x.data()[i], program_id<kThread>() + 0.5f);
+    ops::unary(op::neg{}, x, x);
+    copy(x, tensor);
+    using One = ShardLayout<Layout<Shape<_4, _32, _1>, Stride<_0, _0, _0>>, cute::tuple<S<0>, S<1>>,
+                            Mesh<Layout<Shape<_4, _32>, Stride<_32, _1>>, kThread>>;
+    auto sum = register_tensor<float>(RowMajor<4, 32, 1>{}, One{});
+    ops::reduce<op::sum, Axes<2>>(tensor, sum);
+    sums[program_id<kThread>()] = sum.data()[0];
+  });
+  for (int i = 0; i < 384; ++i) EXPECT_EQ(buffer[i], -0.5f - i / 3);
+  for (int t = 0; t < 128; ++t) EXPECT_EQ(sums[t], -1.5f - 3 * t);
+}
+
+/// CuTe's own fill and copy take what local() gives.
+TEST(Local, CutesAlgorithms) {
+  std::vector<float> buffer(384, -1.f), other(384, -1.f);
+  launch(1, 0, [&] {
+    auto const part_of = [](std::vector<float>& memory) {
+      auto const engine = cute::make_tensor(cute::make_gmem_ptr(memory.data()), RowMajor<4, 32, 3>{});
+      return local(make_shard_tensor(engine, RowMajor<4, 32, 3>{}, Spread{}));
+    };
+    auto part = part_of(buffer), copied = part_of(other);
+    cute::fill(part, 2.f + program_id<kThread>());
+    cute::copy(part, copied);
+  });
+  for (int i = 0; i < 384; ++i) EXPECT_EQ(buffer[i], 2.f + i / 3);
+  EXPECT_EQ(other, buffer);
 }
 
 TEST(LocalShape, AxesOnOneModeDivideItTogether) {

@@ -156,12 +156,17 @@ struct Fragment {
 template <class T>
 using FragmentOf = Fragment<typename T::global_layout_type, typename T::shard_layout_type>;
 
-/// Any CuTe tensor with a static layout is the whole of itself.
+/// A CuTe tensor that carries its distribution is distributed; any other one with a static layout is the
+/// whole of itself.
 template <class T>
 TILEFOUNDRY_HOST_DEVICE constexpr decltype(auto) as_shard(T&& t) {
   using Tensor = remove_cvref_t<T>;
   if constexpr (is_shard_tensor<Tensor>::value) {
     return static_cast<T&&>(t);
+  } else if constexpr (is_shard_layout<typename Tensor::layout_type>::value) {
+    auto const shard_layout = t.layout();
+    auto const logical = cute::make_layout(shard_layout.shape(), cute::LayoutRight{});
+    return make_shard_tensor(cute::make_tensor(t.data(), shard_layout.layout), logical, shard_layout);
   } else {
     auto logical = t.layout();
     return view(t, logical, WholeLayout<decltype(logical)>{logical, {}, {}});

@@ -8,12 +8,6 @@ namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
 namespace detail {
 
-template <class T>
-inline constexpr bool is_register_v =
-    is_owning<typename T::engine_type>::value || cute::is_rmem<typename T::engine_type::iterator>::value;
-template <class T>
-inline constexpr bool is_shared_v = cute::is_smem<typename T::engine_type::iterator>::value;
-
 /// Elements to move at once between two register or shared tensors of one element type. A view of registers
 /// may start anywhere, but the compiler resolves registers.
 template <class Src, class Dst>
@@ -104,8 +98,11 @@ TILEFOUNDRY_HOST_DEVICE void copy(ShardTensor<T, GL, SL> const& src, DT&& dst) {
   using Src = ShardTensor<T, GL, SL>;
   using Out = typename detail::remove_cvref_t<DT>::value_type;
   auto const in = detail::elements(src);
-  if constexpr (cute::is_static<decltype(dst.shape())>::value &&
-                decltype(cute::size(dst.shape()))::value != detail::logical_size<Src>) {
+  if constexpr (is_shard_layout<typename detail::remove_cvref_t<DT>::layout_type>::value) {
+    auto distributed = detail::as_shard(dst);
+    detail::copy_local(src, distributed);
+  } else if constexpr (cute::is_static<decltype(dst.shape())>::value &&
+                       decltype(cute::size(dst.shape()))::value != detail::logical_size<Src>) {
     static_assert(decltype(cute::size(dst.shape()))::value == detail::FragmentOf<Src>::count,
                   "copy: the plain tensor has neither the full tensor's size nor an instance's");
     auto const out = detail::elements(dst);
@@ -125,8 +122,10 @@ TILEFOUNDRY_HOST_DEVICE void copy(ST const& src, ShardTensor<T, GL, SL>& dst) {
   using Dst = ShardTensor<T, GL, SL>;
   using Out = typename Dst::value_type;
   auto const out = detail::elements(dst);
-  if constexpr (cute::is_static<decltype(src.shape())>::value &&
-                decltype(cute::size(src.shape()))::value != detail::logical_size<Dst>) {
+  if constexpr (is_shard_layout<typename ST::layout_type>::value) {
+    detail::copy_local(detail::as_shard(src), dst);
+  } else if constexpr (cute::is_static<decltype(src.shape())>::value &&
+                       decltype(cute::size(src.shape()))::value != detail::logical_size<Dst>) {
     static_assert(decltype(cute::size(src.shape()))::value == detail::FragmentOf<Dst>::count,
                   "copy: the plain tensor has neither the full tensor's size nor an instance's");
     auto const in = detail::elements(src);

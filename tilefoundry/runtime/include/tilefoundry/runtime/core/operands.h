@@ -47,17 +47,6 @@ TILEFOUNDRY_HOST_DEVICE decltype(auto) part_of(T& t, Other const& other) {
   }
 }
 
-/// Of what strides that only the run knows are multiples, in elements: those of a tensor whose rows start
-/// aligned, spread as they are.
-template <class T>
-TILEFOUNDRY_HOST_DEVICE constexpr int unknown_strides() {
-  if constexpr (is_shard_tensor<T>::value) {
-    return 1;
-  } else {
-    return elements_of<typename T::value_type>(row_alignment<typename T::iterator>::value);
-  }
-}
-
 /// Elements that one access may move: any number of registers, and in memory what types prove.
 template <class T, class Part>
 TILEFOUNDRY_HOST_DEVICE constexpr int part_pack() {

@@ -17,13 +17,27 @@ struct Dynamic {};  ///< decided at run time; must be resolved before local()
 }  // namespace shard
 
 /// `layout` has the canonical shape G and storage-physical strides; `attrs` is a cute::tuple ordered by mesh
-/// axis.
+/// axis. An aggregate, and what cute::Tensor wants of a layout: a tensor may carry its distribution, whose
+/// elements are then those of all instances together (see shard_partition()).
 template <class Layout, class Attrs, class Mesh>
 struct ShardLayout {
   Layout layout;
   Attrs attrs;
   Mesh mesh;
+
+  static constexpr int rank = decltype(cute::rank(Layout{}))::value;
+  TILEFOUNDRY_HOST_DEVICE constexpr decltype(auto) shape() const { return layout.shape(); }
+  TILEFOUNDRY_HOST_DEVICE constexpr decltype(auto) stride() const { return layout.stride(); }
+  template <class Coord>
+  TILEFOUNDRY_HOST_DEVICE constexpr auto operator()(Coord const& coord) const {
+    return layout(coord);
+  }
 };
+
+template <class T>
+struct is_shard_layout : cute::false_type {};
+template <class Layout, class Attrs, class Mesh>
+struct is_shard_layout<ShardLayout<Layout, Attrs, Mesh>> : cute::true_type {};
 
 /// A layout that every instance of a CTA sees whole: shared memory tiles.
 template <class Layout>
@@ -138,3 +152,23 @@ TILEFOUNDRY_HOST_DEVICE constexpr auto shard_layout_local_shape(ShardLayout<Layo
 
 }  // namespace TILEFOUNDRY_UNIT
 }  // namespace tilefoundry
+
+/// For cute::make_tensor(pointer, shard_layout), and for what CuTe asks of the tensor.
+namespace cute {
+
+template <class Layout, class Attrs, class Mesh>
+struct is_layout<tilefoundry::ShardLayout<Layout, Attrs, Mesh>> : true_type {};
+
+#define TILEFOUNDRY_OF_LAYOUT(query)                                       \
+  template <int... Is, class Layout, class Attrs, class Mesh>              \
+  TILEFOUNDRY_HOST_DEVICE constexpr auto query(                            \
+      tilefoundry::ShardLayout<Layout, Attrs, Mesh> const& shard_layout) { \
+    return query<Is...>(shard_layout.layout);                              \
+  }
+TILEFOUNDRY_OF_LAYOUT(rank)
+TILEFOUNDRY_OF_LAYOUT(shape)
+TILEFOUNDRY_OF_LAYOUT(size)
+TILEFOUNDRY_OF_LAYOUT(stride)
+#undef TILEFOUNDRY_OF_LAYOUT
+
+}  // namespace cute

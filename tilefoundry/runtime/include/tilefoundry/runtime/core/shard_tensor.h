@@ -125,6 +125,16 @@ TILEFOUNDRY_HOST_DEVICE auto local(ShardTensor<E, GL, SL>& t) noexcept {
   return detail::local_view(t.engine, t.shard_layout);
 }
 
+/// local() of a CuTe tensor that carries its distribution: the plain CuTe view that the running instance
+/// owns.
+/// @param tensor its layout() is a ShardLayout
+template <class Tensor>
+TILEFOUNDRY_HOST_DEVICE auto shard_partition(Tensor const& tensor) {
+  static_assert(is_shard_layout<detail::remove_cvref_t<decltype(tensor.layout())>>::value,
+                "shard_partition: the tensor's layout must be a ShardLayout, which says what is whose");
+  return detail::local_view(tensor, tensor.layout());
+}
+
 /// Another logical shape and shard layout over the same storage: broadcast (stride 0), transposition, or the
 /// fragment layout of a shared tile. The storage must outlive the view.
 template <class T, class GL, class SL>

@@ -28,27 +28,6 @@ inline namespace TILEFOUNDRY_UNIT {
 
 namespace detail {
 
-/// A `Pointer` into global memory whose tensor has rows that start at multiples of `Bytes`: the base and
-/// every stride but the innermost (which is 1). Moved, it is a plain `Pointer` again.
-template <class Pointer, int Bytes>
-struct AlignedRows : AlignedPointer<Pointer, Bytes> {
-  using AlignedPointer<Pointer, Bytes>::AlignedPointer;
-};
-template <class Pointer, int Bytes>
-struct base_alignment<AlignedRows<Pointer, Bytes>> {
-  static constexpr int value = Bytes;
-};
-
-/// Bytes at whose multiples the rows of a global tensor start, as far as its pointer tells.
-template <class Pointer>
-struct row_alignment {
-  static constexpr int value = 1;
-};
-template <class Pointer, int Bytes>
-struct row_alignment<AlignedRows<Pointer, Bytes>> {
-  static constexpr int value = Bytes;
-};
-
 template <int Bytes, class Pointer>
 TILEFOUNDRY_HOST_DEVICE constexpr auto aligned_rows(Pointer const& pointer) {
   return AlignedRows<Pointer, Bytes>(pointer);

@@ -113,6 +113,27 @@ struct base_alignment<AlignedPointer<Pointer, Bytes>> {
   static constexpr int value = Bytes;
 };
 
+/// A `Pointer` into global memory whose tensor has rows that start at multiples of `Bytes`: the base and
+/// every stride but the innermost (which is 1). Moved, it is a plain `Pointer` again.
+template <class Pointer, int Bytes>
+struct AlignedRows : AlignedPointer<Pointer, Bytes> {
+  using AlignedPointer<Pointer, Bytes>::AlignedPointer;
+};
+template <class Pointer, int Bytes>
+struct base_alignment<AlignedRows<Pointer, Bytes>> {
+  static constexpr int value = Bytes;
+};
+
+/// Bytes at whose multiples the rows of a global tensor start, as far as its pointer tells.
+template <class Pointer>
+struct row_alignment {
+  static constexpr int value = 1;
+};
+template <class Pointer, int Bytes>
+struct row_alignment<AlignedRows<Pointer, Bytes>> {
+  static constexpr int value = Bytes;
+};
+
 /// Length of the run of consecutive storage at the head of a row-major walk, 1 when unknown.
 template <class Offsets>
 TILEFOUNDRY_HOST_DEVICE constexpr int contiguous_run() {
@@ -200,6 +221,23 @@ TILEFOUNDRY_HOST_DEVICE constexpr int pack_size(int unknown = 1) {
   }
   int const run = PackPlan<typename T::shard_layout_type>::elements(unknown);
   return n < run ? n : run;
+}
+
+template <class T>
+inline constexpr bool is_register_v =
+    is_owning<typename T::engine_type>::value || cute::is_rmem<typename T::engine_type::iterator>::value;
+template <class T>
+inline constexpr bool is_shared_v = cute::is_smem<typename T::engine_type::iterator>::value;
+
+/// Of what strides that only the run knows are multiples, in elements: those of a tensor whose rows start
+/// aligned, spread as they are.
+template <class T>
+TILEFOUNDRY_HOST_DEVICE constexpr int unknown_strides() {
+  if constexpr (is_shard_tensor<T>::value) {
+    return 1;
+  } else {
+    return elements_of<typename T::value_type>(row_alignment<typename T::iterator>::value);
+  }
 }
 
 }  // namespace detail
