@@ -128,7 +128,7 @@ def test_tensor_cores_read_the_channels_of_a_place_at_once(tmp_path: Path) -> No
             "leave the operands in global memory",
         ),
         (
-            lambda: unplaced(),
+            lambda: whole_result(),
             "the value of tf.conv2d is written to global memory before it is placed",
             "walk it in tiles",
         ),
@@ -153,11 +153,12 @@ def shared_tiles() -> Module:
     return P
 
 
-def unplaced() -> Module:
+def whole_result() -> Module:
     @module(entry="f", target=TARGET, topologies=(Topology("cta", 1), Topology("thread", 32)))
     class P:
         @func
         def f(x: Tensor[(1, 4, 8, 8), "f32"], w: Tensor[(4, 4, 1, 1), "f32"]) -> Tensor[(1, 4, 8, 8), "f32"]:
-            return tf.conv2d(x, w)
+            with Mesh(("thread",), (32,), ("t",)):
+                return tf.conv2d(x, w)
 
     return P
