@@ -79,16 +79,17 @@ def test_order(dtype: str, columns: object, mesh: Mesh) -> None:
         x[3, 50] = x[3, 17] = math.nan
         x[5, :30] = -math.inf
         x[6, 30:] = math.inf
-    compare(ordered(dtype, columns, mesh), x, bounds=[Equal()])
+    # NaNs are NaNs, whatever bits a target keeps of them
+    compare(ordered(dtype, columns, mesh), x, bounds=[AllClose(0.0, 0.0, equal_nan=True)])
 
 
 def test_rows_that_registers_cannot_hold_are_refused() -> None:
     def build(x: Expr) -> list[Tiled]:
         return [Tiled(part(0, Call(Sort(-1, False), (x,))), ((), m(W, L)))]
 
-    with pytest.raises(VerifyError, match="orders rows of 10000 elements") as refusal:
-        lower(program([of((M, 10000), "f32")], build))
-    assert "rows of at most 8192 elements" in str(refusal.value.remedy)
+    with pytest.raises(VerifyError, match="orders rows of 20000 elements") as refusal:
+        lower(program([of((M, 20000), "f32")], build))
+    assert "rows of at most 16384 elements" in str(refusal.value.remedy)
 
 
 def quantised(group: int, tile: tuple) -> Module:
