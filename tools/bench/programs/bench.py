@@ -113,7 +113,7 @@ def _compare(
     norm = torch.linalg.vector_norm
     error = float(norm(found.double() - wanted.double()) / norm(wanted.double()))
     # Of n terms that are added one by one, each sum rounds: errors of both sides grow as the root of n.
-    bound = max(_BOUND[found.dtype], 2.0**-22 * terms**0.5)
+    bound = max(_BOUND[found.dtype], 2.0**-24 * terms**0.5)
     fault = "" if error < bound else f"rel_l2 {error:.1e}"
     seconds, peers = (median_seconds(partial(call, *inputs), device) for call in (ours, peer))
     return Comparison(name, size, seconds, peers, 2.0 * depth * wanted.numel(), fault)
