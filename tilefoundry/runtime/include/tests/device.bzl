@@ -5,13 +5,17 @@ load("@rules_cuda//cuda:defs.bzl", "cuda_library", "requires_cuda")
 
 # What a tier compiles for. Below sm_90 the source takes the paths of that architecture (mma.sync, cp.async, no bulk
 # copies), and the machine code is that of the GPU that the tests run on. sm_89 differs from sm_80 in formats of 8 bits
-# alone. In `_racecheck`, barriers of pipelines are such as the racecheck of compute-sanitizer can follow.
+# alone. In `_racecheck`, barriers of pipelines are such as the racecheck of compute-sanitizer can follow. Tiers are built
+# for the device bundle, not by `//...`: they take as long as the tests themselves.
 _ARCHS = {
     "": "sm_90a",
     "_racecheck": "sm_90a",
     "_sm_80": "compute_80:sm_90",
     "_sm_89": "compute_89:sm_90",
 }
+
+def _tags(tier):
+    return ["manual"] if tier else []
 
 def device_kernel(name, srcs, unit, local_defines = [], tiers = [], **attrs):
     """Kernels for a GPU: `<name>` for sm_90a, and `<name><tier>` for the tiers.
@@ -34,6 +38,7 @@ def device_kernel(name, srcs, unit, local_defines = [], tiers = [], **attrs):
             copts = ["--compress-mode=size"],
             local_defines = local_defines + ["TILEFOUNDRY_UNIT=" + unit] +
                             (["TILEFOUNDRY_RACECHECK"] if tier == "_racecheck" else []),
+            tags = _tags(tier),
             target_compatible_with = requires_cuda(),
             deps = ["//tilefoundry/runtime/include:cuda"],
             **attrs
@@ -59,6 +64,7 @@ def device_test(name, srcs, kernels, deps = [], tiers = [], **attrs):
             name = name + "_device_main" + tier,
             testonly = True,
             srcs = srcs + [":device_cases"],
+            tags = _tags(tier),
             target_compatible_with = requires_cuda(),
             deps = [":{}{}".format(kernel, tier) for kernel in kernels] + deps + ["//third_party/cuda:headers"],
             **attrs
@@ -66,7 +72,7 @@ def device_test(name, srcs, kernels, deps = [], tiers = [], **attrs):
         cc_test(
             name = name + "_device_test" + tier,
             size = "medium",
-            tags = ["gpu"],
+            tags = ["gpu"] + _tags(tier),
             target_compatible_with = requires_cuda(),
             deps = [":{}_device_main{}".format(name, tier)],
         )
@@ -75,6 +81,7 @@ def device_test(name, srcs, kernels, deps = [], tiers = [], **attrs):
             testonly = True,
             linkopts = ["-Wl,--strip-all"],
             linkstatic = True,
+            tags = _tags(tier),
             target_compatible_with = requires_cuda(),
             visibility = ["//tools/device_bundle:__pkg__"],
             deps = [":{}_device_main{}".format(name, tier)],
