@@ -83,6 +83,17 @@ _REFUSED = {
     ),
     "named barrier of a part of a warp": ("ops::sync<SyncKind::named, 0, 40, 0u, 1>();", "multiples of 32"),
     "named barrier without an id": ("ops::sync<SyncKind::named, 0, 64>();", "an id from 1 to 15"),
+    "named barrier with an id beyond the hardware's": ("ops::sync<SyncKind::named, 0, 64, 0u, 16>();", "from 1 to 15"),
+    "named barrier from the middle of a warp": ("ops::sync<SyncKind::named, 16, 64, 0u, 1>();", "multiples of 32"),
+    "partition of a tensor without a distribution": (
+        _MEMORY + "shard_partition(t);",
+        "the tensor's layout must be a ShardLayout",
+    ),
+    "partition of an unfactored split": (
+        "shard_partition(make_tensor(make_gmem_ptr(static_cast<float*>(nullptr)), ShardLayout<Layout<Shape<Int<128>>,"
+        "Stride<_1>>, cute::tuple<shard::S<0>, shard::B>, Warps>{}));",
+        "factor mode k",
+    ),
     "named barrier beyond the CTA": ("ops::sync<SyncKind::named, 96, 64, 0u, 1>();", "exceed the CTA"),
     "view of a temporary": (
         "view(register_tensor<float>(row, PerThread{}), row, PerThread{});",
@@ -212,6 +223,39 @@ _REFUSED = {
         "the box and the tile must have the same extents",
     ),
 }  # fmt: skip
+
+
+_ODD_LANES = """
+#include <tilefoundry/runtime.h>
+using namespace cute;
+namespace tilefoundry { inline namespace TILEFOUNDRY_UNIT {
+template <> constexpr auto program_shape<TopologyScope::thread>() noexcept { return Shape<Int<96>>{}; }
+using Lanes = Mesh<Layout<Shape<Int<%d>, Int<%d>>, Stride<Int<%d>, _1>>, TopologyScope::thread>;
+template <int N>
+using Row = ShardLayout<Layout<Shape<Int<%d>, Int<N>>, Stride<_0, _0>>, cute::tuple<shard::S<0>,
+    std::conditional_t<N == 1, shard::B, shard::S<1>>>, Lanes>;
+template <int N>
+auto row() { return register_tensor<float>(Layout<Shape<Int<%d>, Int<N>>, Stride<Int<N>, _1>>{}, Row<N>{}); }
+inline void kernel() {
+  auto x = row<%d>();
+  auto y = row<1>();
+  ops::reduce<op::sum, Axes<1>>(x, y);
+}
+}}
+"""
+
+
+def test_lanes_that_are_no_power_of_two_are_refused(tmp_path: Path) -> None:
+    """Of 96 threads: rows of 3, 6, 12, 24 lanes within a warp; those of 4 compile."""
+    for lanes in (3, 6, 12, 24, 4):
+        rows = 96 // lanes
+        source = _ODD_LANES % (rows, lanes, lanes, rows, rows, lanes)
+        done = compile_source(source, "-std=c++17", "-fsyntax-only", _CPU, cwd=tmp_path)
+        if lanes == 4:
+            assert (done.returncode, done.stderr) == (0, "")
+        else:
+            assert done.returncode != 0
+            assert "a reduced mesh axis within a warp must have a power-of-two extent and step" in done.stderr, lanes
 
 
 @pytest.mark.parametrize("name", sorted(_REFUSED))

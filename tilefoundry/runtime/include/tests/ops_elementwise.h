@@ -140,8 +140,47 @@ TILEFOUNDRY_DEVICE void check_special(Recorder& record) {
   record(z);
 }
 
+/// Views of global and of shared memory, of which a GPU moves packs where rows of Pitch elements are aligned.
+template <class From, class To, int Pitch>
+TILEFOUNDRY_DEVICE void check_memory(Args const& args, Recorder& record) {
+  using Runs = Mesh<Layout<Shape<_16, _8>, Stride<_8, _1>>, kThread>;
+  using Split = cute::tuple<S<0>, S<1>>;
+  using InMemory = ShardLayout<Layout<Shape<_16, _8, _8>, Stride<Int<Pitch>, _8, _1>>, Split, Runs>;
+  using InRegisters = ShardLayout<Layout<Shape<_16, _8, _8>, Stride<_0, _0, _1>>, Split, Runs>;
+  using Tile = Matrix<16, 64>;
+  constexpr bool aligned = Pitch * static_cast<int>(sizeof(From)) % 16 == 0;
+  GlobalArg<2> const matrix{args.scratch.data, {16, 64}, {Pitch, 1}};
+  auto const x = view(global_tensor<From, aligned>(matrix, make_shape(_16{}, _64{})), Tile{}, InMemory{});
+  auto const rows = Layout<Shape<_16, _64>, Stride<Int<Pitch>, _1>>{};
+  auto y = view(shared_tensor<To>(cta_shared(), Tile{}, rows), Tile{}, InMemory{});
+  auto mask = register_tensor<bool>(Tile{}, InRegisters{});
+  auto z = register_tensor<To>(Tile{}, InRegisters{});
+  ops::iota(x, _1{}, -20, 1);
+  ops::cast(x, y);
+  ops::binary(op::lt{}, y, 20, mask);
+  ops::unary(op::relu{}, y, z);
+  ops::binary(op::mul{}, y, z, y);
+  ops::where(mask, y, 7, y);
+  ops::clamp(y, 2, 100, y);
+  ops::cast(y, x);
+  ops::copy_n<5>(x, z);
+  record(z);
+  ops::fill(x, 3);
+  ops::binary(op::add{}, x, 1, x);
+  ops::cast(x, y);
+  tilefoundry::copy(y, z);
+  record(z);
+  ops::sync<SyncKind::cta>();
+}
+
 template <bool Vector>
-TILEFOUNDRY_DEVICE void body(Args const&, Recorder& record) {
+TILEFOUNDRY_DEVICE void body(Args const& args, Recorder& record) {
+  check_memory<float, float, 64>(args, record);
+  check_memory<bfloat16_t, float, 72>(args, record);
+  check_memory<float, half_t, 68>(args, record);
+  check_memory<int8_t, int32_t, 80>(args, record);
+  check_memory<double, bfloat16_t, 66>(args, record);
+  check_memory<half_t, half_t, 65>(args, record);
   check_unaries<float>(record);
   check_unaries<double>(record);
   check_unaries<half_t>(record);

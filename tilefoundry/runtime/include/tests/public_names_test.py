@@ -38,3 +38,22 @@ def test_each_op_has_one_public_entry_in_one_header() -> None:
     assert found == PUBLIC
     names = [name for header in PUBLIC.values() for name in header]
     assert len(names) == len(set(names))
+
+
+_ENTRY = re.compile(r"^(TILEFOUNDRY_\w+) [^;{(]*?\b(\w+)\(", re.M)
+_CALL = re.compile(r"(\w+) [^;{}\n]*\boperator\(\)\(")
+
+
+def test_entries_and_functors_are_for_device_code() -> None:
+    """What answers from layouts alone may be asked by a host."""
+    entries: dict[str, str] = {}
+    for name in PUBLIC:
+        for family in _FAMILY.finditer((HEADERS / name).read_text(encoding="utf-8")):
+            entries.update({entry: macro for macro, entry in _ENTRY.findall(family[1])})
+    for entry, macro in entries.items():
+        host = entry.endswith("_workspace_bytes")
+        assert macro == ("TILEFOUNDRY_HOST_DEVICE" if host else "TILEFOUNDRY_DEVICE"), entry
+    types = {"no_workspace"}
+    assert set(entries) | types >= {name for names in PUBLIC.values() for name in names}
+    functors = _CALL.findall((HEADERS / "core/functors.h").read_text(encoding="utf-8"))
+    assert len(functors) > 5 and set(functors) == {"TILEFOUNDRY_DEVICE"}
