@@ -1,7 +1,7 @@
 # mypy: ignore-errors
 # ruff: noqa: F821
 # Bodies are the tensor language: their names and annotations mean nothing to Python's type system.
-"""Programs without a mesh and without storage: at least one of each op, over symbolic and odd extents."""
+"""Programs without a mesh and without storage, over symbolic and odd extents."""
 
 from __future__ import annotations
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from tilefoundry.diagnostics import VerifyError
 from tilefoundry.ir.core.child import ChildEntry
-from tilefoundry.ir.core.expr import Call, Expr, Tuple, Var
+from tilefoundry.ir.core.expr import Call, Expr, Var
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.metadata import span_of
 from tilefoundry.ir.core.module import Module
+from tilefoundry.ir.hir import Reshard
+from tilefoundry.ir.shard import Layout
 from tilefoundry.ir.tir import Item
 from tilefoundry.ir.traverse import post_order
 from tilefoundry.ir.types import DType, StorageKind, TensorType
@@ -15,6 +17,7 @@ from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.depth import room_for_deep_programs
 from tilefoundry.passes.lower.outputs import store_results
 from tilefoundry.passes.names import Names
+from tilefoundry.passes.results import results_of
 
 
 def lower_function(
@@ -32,9 +35,7 @@ def lower_function(
     _check_elements(fn)
     body = fn.body
     assert body is not None
-    results: tuple[Expr, ...] = (
-        tuple(e for e in body.elements if isinstance(e, Expr)) if isinstance(body, Tuple) else (body,)
-    )
+    results = tuple(map(_in_memory, results_of(body)))
     ctx = Lowering(module, results, tensor_cores)
     for param in fn.params:
         ctx.names.fresh(param.name)
@@ -84,6 +85,14 @@ def _check_elements(fn: Function) -> None:
                 span=span_of(expr.metadata) or fn.span,
                 remedy="hold them as fp8e4m3, which has all values of f4e2m1",
             )
+
+
+def _in_memory(result: Expr) -> Expr:
+    """A result in the memory that the caller gives, where its op leaves open which one: extents, say, and numbers."""
+    type_ = tensor_type(result)
+    if not type_.rank or type_.storage is not StorageKind.UMAT:
+        return result
+    return Call(Reshard(Layout(type_.shape), StorageKind.GMEM), (result,), metadata=result.metadata)
 
 
 def _output(ctx: Lowering, result: Expr, k: int, count: int) -> Var:

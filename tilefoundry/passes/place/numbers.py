@@ -1,4 +1,4 @@
-"""Numbers that are computed from tensors: what kernels pass on is a tensor of one element, which each of them reads."""
+"""Numbers that are computed from tensors, and extents: what kernels pass on is a tensor, which each of them reads."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ from dataclasses import replace
 
 from tilefoundry.ir.core.expr import Call, Expr
 from tilefoundry.ir.core.op import Op
-from tilefoundry.ir.hir import Reduce, Reshape
+from tilefoundry.ir.hir import Reduce, Reshape, Reshard
 from tilefoundry.ir.rewrite import Rewriter
+from tilefoundry.ir.shard import Layout
 from tilefoundry.ir.traverse import post_order
 from tilefoundry.ir.types import StorageKind, TensorType
+from tilefoundry.passes.place.kinds import tensor
 
 
 def numbers_in_memory(results: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    """The results, in which each number that a tensor is reduced to is read from a tensor of one element."""
+    """The results, in which each number that a tensor is reduced to is read from a tensor of one element.
+
+    So are vectors of extents and of numbers, which reside nowhere until they are written.
+    """
     parts: list[tuple[Expr, Expr | int]] = []
     for expr in post_order(*results):
         if isinstance(expr, Call) and _is_reduced(expr):
@@ -21,6 +26,11 @@ def numbers_in_memory(results: tuple[Expr, ...]) -> tuple[Expr, ...]:
             assert isinstance(expr.target, Reduce)
             kept = Call(replace(expr.target, keepdim=True), (operand,), metadata=expr.metadata)
             parts.append((expr, Call(Reshape(()), (kept,), metadata=expr.metadata)))
+        elif isinstance(expr, Call) and _resides_nowhere(expr):
+            value = Rewriter({}, parts=parts).expr(expr)
+            if _resides_nowhere(value):
+                written = Call(Reshard(Layout(tensor(value).shape), StorageKind.GMEM), (value,), metadata=expr.metadata)
+                parts.append((expr, written))
     rewriter = Rewriter({}, parts=parts)
     return tuple(rewriter.expr(result) for result in results)
 
@@ -34,3 +44,9 @@ def _is_reduced(call: Call) -> bool:
         and not call.type.rank
         and call.type.storage is StorageKind.GMEM
     )
+
+
+def _resides_nowhere(value: Expr) -> bool:
+    """Whether a tensor with axes is made of numbers alone, which no memory holds."""
+    type_ = value.type
+    return isinstance(type_, TensorType) and type_.rank > 0 and type_.storage is StorageKind.UMAT

@@ -12,6 +12,7 @@ from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.metadata import ExecutionDomainMetadata, binding_name, get_metadata, span_of
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.core.op import Op
+from tilefoundry.ir.core.type import TupleType
 from tilefoundry.ir.dims import DimVar
 from tilefoundry.ir.hir import GridRegionExpr, Reshape, Reshard, TupleGetItem
 from tilefoundry.ir.rewrite import Rewriter
@@ -29,6 +30,7 @@ from tilefoundry.passes.place.kinds import DIRECT, VIEWS, producer, tensor
 from tilefoundry.passes.place.numbers import numbers_in_memory
 from tilefoundry.passes.place.spread import Levels
 from tilefoundry.passes.place.walks import walk_of
+from tilefoundry.passes.results import results_of
 from tilefoundry.target import CpuTarget, Target
 
 _CUDA_THREADS = 128  # four warps: a warpgroup
@@ -107,7 +109,7 @@ def place_function(fn: Function, levels: Levels) -> tuple[Function, tuple[Functi
     """
     assert fn.body is not None
     check_children(fn)
-    results = tuple(e for e in fn.body.elements if isinstance(e, Expr)) if isinstance(fn.body, Tuple) else (fn.body,)
+    results = results_of(fn.body)
     for expr in post_order(fn.body):
         if isinstance(expr, GridRegionExpr):
             raise VerifyError(
@@ -120,7 +122,7 @@ def place_function(fn: Function, levels: Levels) -> tuple[Function, tuple[Functi
     for group in cut(results):
         chain.add(group)
     final = chain.results(results)
-    body = Tuple(tuple(final)) if isinstance(fn.body, Tuple) else final[0]
+    body = Tuple(tuple(final)) if isinstance(fn.body.type, TupleType) else final[0]
     return replace(fn, body=body), tuple(chain.kernels)
 
 
@@ -189,8 +191,8 @@ class _Chain:
 
 def is_direct(value: Expr) -> bool:
     """Whether an op writes the whole of a value, from operands that lie in memory."""
-    if not isinstance(value, Call) or not tensor(value).rank:
-        return True
+    if not isinstance(value, Call) or not tensor(value).rank or isinstance(value.target, Reshard):
+        return True  # numbers, and the vectors of `numbers_in_memory`
     moves = isinstance(value.target, VIEWS) and not isinstance(value.target, Reshape)
     written = isinstance(value.target, DIRECT) or (moves and writer_for(type(value.target)) is not None)  # type: ignore[arg-type]
     return written and all(map(_lies, value.args))

@@ -6,13 +6,16 @@ from tilefoundry.ir import tir
 from tilefoundry.ir.core.expr import Call, Constant, Expr
 from tilefoundry.ir.dims import INDEX_TYPE, dim_add
 from tilefoundry.ir.hir import Binary, BinaryKind, MatMul, Reshard
-from tilefoundry.passes.lower.context import Lowering, is_scalar
+from tilefoundry.ir.types import ShapeDim
+from tilefoundry.passes.lower.context import Lowering, is_scalar, tensor_type
 from tilefoundry.passes.lower.deferred import computes_tiles
 from tilefoundry.passes.lower.elementwise.operands import elementwise_tile, operand, without_place
+from tilefoundry.passes.lower.expansion import Primitives
 from tilefoundry.passes.lower.matrix.instruction import add_product, is_instruction
 from tilefoundry.passes.lower.matrix.local import is_local
 from tilefoundry.passes.lower.registry import fuses, lowers
 from tilefoundry.passes.lower.shard.reshard import add_matrix_product
+from tilefoundry.passes.lower.tile import Tile
 from tilefoundry.passes.lower.values import Product, Ramp, Value
 
 
@@ -36,8 +39,28 @@ def lower_binary(ctx: Lowering, call: Call) -> Value:
     return dst
 
 
-computes_tiles(Binary)(elementwise_tile)
+@computes_tiles(Binary)
+def binary_tile(p: Primitives, call: Call, tile: Tile) -> Expr:
+    """A tile of the values; what lies beyond the end of the tensor is stored nowhere, and divides by one there."""
+    assert isinstance(call.target, Binary)
+    if call.target.kind not in (BinaryKind.FLOOR_DIV, BinaryKind.MOD):
+        return elementwise_tile(p, call, tile)
+    lhs, rhs = (tile.matching(p, arg if isinstance(arg, Expr) else _index(arg)) for arg in call.args)
+    shape = tensor_type(rhs).shape
+    for k, own in enumerate(shape):
+        axis = len(tile.sizes) - len(shape) + k
+        if own != 1 and _overhangs(tile, axis, tensor_type(call).shape[axis]):
+            rhs = tile.up_to(p, rhs, axis, tensor_type(call).shape[axis], 1)
+    return p.call(call.target, lhs, rhs)
+
+
 fuses(Binary)
+
+
+def _overhangs(tile: Tile, axis: int, extent: ShapeDim) -> bool:
+    """Whether a tile may reach beyond the end of an axis."""
+    size = tile.sizes[axis]
+    return not (isinstance(extent, int) and tile.steps[axis] % size == 0 and extent % size == 0)
 
 
 def _moved_ramp(ctx: Lowering, lhs: Expr, rhs: Expr) -> Ramp | None:
