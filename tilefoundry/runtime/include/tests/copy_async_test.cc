@@ -24,6 +24,17 @@ using shard::S;
 using Square = Mesh<Layout<Shape<_16, _8>, Stride<_8, _1>>, TopologyScope::thread>;
 using Line = Mesh<Layout<Shape<Int<128>>, Stride<_1>>, TopologyScope::thread>;
 
+template <class T>
+uintptr_t address(T* p) {
+  return reinterpret_cast<uintptr_t>(p);
+}
+#if defined(TILEFOUNDRY_CHECKED)
+template <class T>
+uintptr_t address(CheckedPointer<T> const& p) {
+  return address(p.unchecked());
+}
+#endif
+
 /// Elements of T that lie in a row at a multiple of as many, in every pack of every instance.
 template <class Tensor>
 int measured(Tensor const& tensor) {
@@ -35,8 +46,7 @@ int measured(Tensor const& tensor) {
     for (; most > 1; most /= 2) {
       bool fits = count % most == 0;
       for (int i = 0; fits && i < count; ++i) {
-        auto const at = reinterpret_cast<uintptr_t>(&part(i)),
-                   first = reinterpret_cast<uintptr_t>(&part(i / most * most));
+        uintptr_t const at = address(&part(i)), first = address(&part(i / most * most));
         fits = first % (most * sizeof(T)) == 0 && at == first + i % most * sizeof(T);
       }
       if (fits) break;

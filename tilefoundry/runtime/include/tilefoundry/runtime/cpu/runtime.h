@@ -22,3 +22,6 @@
 #include <tilefoundry/runtime/core/update.h>
 #include <tilefoundry/runtime/cpu/launch.h>
 #include <tilefoundry/runtime/cpu/resident.h>
+
+// See cuda/runtime.cuh on CuTe's copy.
+#include <cute/algorithm/fill.hpp>

@@ -20,3 +20,7 @@
 #include <tilefoundry/runtime/core/topk.h>
 #include <tilefoundry/runtime/core/transpose.h>
 #include <tilefoundry/runtime/core/update.h>
+
+// cute::fill of what local() gives. CuTe's copy comes with <cute/tensor.hpp>, which takes as long to compile
+// as all of this; tilefoundry::copy needs no more.
+#include <cute/algorithm/fill.hpp>
