@@ -73,6 +73,34 @@ _REFUSED = {
         "Stride<_0, _0>>, cute::tuple<shard::S<0>, shard::S<1>>, Ctas>{}); ops::reduce<op::sum, Axes<0>>(z, y);",
         "a reduced axis is split over CTAs",
     ),
+    "search over warps without a workspace": (
+        "auto at = register_tensor<int64_t>(Layout<Shape<_1>, Stride<_1>>{}, Whole{});"
+        "ops::reduce<op::argmax, Axes<0>>(x, at);",
+        "needs a shared-memory workspace",
+    ),
+    "workspace for values without their places": (
+        "using Four = Layout<Shape<_4>, Stride<_1>>; auto ws = shared_tensor<float>(cta_shared(), Four{}, Four{});"
+        "auto at = register_tensor<int64_t>(Layout<Shape<_1>, Stride<_1>>{}, Whole{});"
+        "ops::reduce<op::sum, Axes<0>>(x, y, ws); ops::reduce<op::argmin, Axes<0>>(x, at, ws);",
+        "the workspace is smaller than reduce_workspace_bytes()",
+    ),
+    "search over CTAs": (
+        "auto z = register_tensor<float>(Layout<Shape<Int<256>>, Stride<_1>>{}, ShardLayout<Layout<Shape<_2, Int<128>>,"
+        "Stride<_0, _0>>, cute::tuple<shard::S<0>, shard::S<1>>, Ctas>{});"
+        "auto at = register_tensor<int64_t>(Layout<Shape<_1>, Stride<_1>>{}, Whole{});"
+        "ops::reduce<op::argmax, Axes<0>>(z, at);",
+        "a reduced axis is split over CTAs",
+    ),
+    "search of two axes": (
+        "float v[6]; int64_t at[1]; auto t = make_tensor(&v[0], Layout<Shape<_2, _3>, Stride<_3, _1>>{});"
+        "ops::reduce<op::argmax, Axes<0, 1>>(t, make_tensor(&at[0], Layout<Shape<_1>, Stride<_1>>{}));",
+        "argmax and argmin search exactly one axis",
+    ),
+    "places that are no integers": (
+        "auto ws = shared_tensor<float>(cta_shared(), row, row); ops::reduce<op::argmin, Axes<0>>(x, y, ws);",
+        "the elements of dst must be i32 or i64",
+    ),
+    "scan for places": ("ops::scan<op::argmax, 0>(x, x, _0{});", "the op is sum, prod, max or min"),
     "mesh that does not fill its level": (
         "Mesh<Layout<Shape<_2, _32>, Stride<_32, _1>>, TopologyScope::thread>{}.local_index();",
         "must multiply to its size",

@@ -4,6 +4,9 @@
 
 /// Those whose code is the same from sm_80 to sm_89.
 #define OPS_MOVES(X)                             \
+  X(argmax_48, argmax, 48, false, true)          \
+  X(argmax_128, argmax, 128, false, true)        \
+  X(argmax_192, argmax, 192, false, true)        \
   X(boxes, boxes, 128, true, false)              \
   X(copies, copies, 128, false, true)            \
   X(elementwise, elementwise, 128, false, false) \

@@ -217,6 +217,8 @@ struct prod {};
 struct absmax {};  ///< the largest |x|
 struct any {};
 struct all {};
+struct argmax {};  ///< where the first of the greatest elements is
+struct argmin {};
 
 }  // namespace op
 }  // namespace TILEFOUNDRY_UNIT

@@ -3,6 +3,7 @@
 // instance that holds a replica of the result gets the same bits.
 #pragma once
 
+#include <tilefoundry/runtime/core/arg_reducers.h>
 #include <tilefoundry/runtime/core/elementwise.h>
 #include <tilefoundry/runtime/core/reduce_plan.h>
 #include <tilefoundry/runtime/core/reducers.h>
@@ -45,6 +46,26 @@ TILEFOUNDRY_DEVICE auto workspace_of(Ws const& ws) {
   }
 }
 
+/// Reduces what an instance itself holds.
+template <class Plan, class Reducer, class Src, class Acc, int N>
+TILEFOUNDRY_DEVICE void reduce_own(Src const& src, Acc (&acc)[N]) {
+  auto const part = local(src);
+  TILEFOUNDRY_UNROLL
+  for (int i = 0; i < N; ++i) {
+    acc[i] = Reducer::template identity<Acc>();
+    TILEFOUNDRY_UNROLL
+    for (int j = 0; j < Plan::reduced; ++j) {
+      auto const x = part.data()[Plan::kept_offsets()(i) + Plan::reduced_offsets()(j)];
+      acc[i] = Reducer::combine(acc[i], Reducer::load(convert<Acc>(x)));
+    }
+  }
+}
+
+/// Type of a partial result of reduce<Op>(src, dst).
+template <class Op, class Src, class Dst>
+using partial_t =
+    typename Reducer<Op>::template accumulator<typename Src::value_type, typename Dst::value_type>;
+
 }  // namespace detail
 
 namespace ops {
@@ -56,7 +77,7 @@ struct no_workspace {};
 template <class Op, class Axes, class Src, class Dst>
 TILEFOUNDRY_HOST_DEVICE constexpr int reduce_workspace_bytes() {
   using Plan = detail::ReducePlan<Axes, typename Src::global_layout_type, typename Src::shard_layout_type>;
-  using Acc = detail::accumulator_t<typename Src::value_type, typename Dst::value_type>;
+  using Acc = detail::partial_t<Op, Src, Dst>;
   return Plan::crosses_warps() ? Plan::kept * Plan::slots() * static_cast<int>(sizeof(Acc)) : 0;
 }
 
@@ -65,6 +86,9 @@ TILEFOUNDRY_HOST_DEVICE constexpr int reduce_workspace_bytes() {
 /// f16, bf16 and fp8 accumulate in f32, integers exactly (wrapping at 32 bits, or 64 when src or dst has 64);
 /// NaN propagates. Replicas (Broadcast axes of src) are counted once. dst is replicated over the reduced mesh
 /// axes.
+///
+/// argmax and argmin search one axis: dst holds, as i32 or i64, the logical coordinate of the first of the
+/// greatest or least elements. NaN is both, as in torch.
 /// @param ws shared memory of reduce_workspace_bytes(), for reductions that leave their warp; all instances
 /// of the CTA
 ///   then call together, and the workspace may be used again at once
@@ -76,7 +100,7 @@ TILEFOUNDRY_DEVICE void reduce(Src const& src_tensor, Dst&& dst_tensor, Ws&& ws 
   using S = detail::remove_cvref_t<decltype(src)>;
   using D = detail::remove_cvref_t<decltype(dst)>;
   using Plan = detail::ReducePlan<Axes, typename S::global_layout_type, typename S::shard_layout_type>;
-  using Acc = detail::accumulator_t<typename S::value_type, typename D::value_type>;
+  using Acc = detail::partial_t<Op, S, D>;
   using Reducer = detail::Reducer<Op>;
   constexpr bool has_workspace = !std::is_same<detail::remove_cvref_t<Ws>, no_workspace>::value;
   static_assert(!Plan::crosses_ctas(),
@@ -94,18 +118,8 @@ TILEFOUNDRY_DEVICE void reduce(Src const& src_tensor, Dst&& dst_tensor, Ws&& ws 
       Plan::template matches<typename D::shard_layout_type>(),
       "ops::reduce: dst must be split over the mesh axes of src's kept axes, and replicated over the others");
 
-  auto const part = local(src);
   Acc acc[Plan::kept];
-  TILEFOUNDRY_UNROLL
-  for (int i = 0; i < Plan::kept; ++i) {
-    acc[i] = Reducer::template identity<Acc>();
-    TILEFOUNDRY_UNROLL
-    for (int j = 0; j < Plan::reduced; ++j) {
-      auto const x = part.data()[Plan::kept_offsets()(i) + Plan::reduced_offsets()(j)];
-      acc[i] = Reducer::combine(acc[i], Reducer::load(convert<Acc>(x)));
-    }
-  }
-
+  detail::reduce_own<Plan, Reducer>(src, acc);
   detail::reduce_lanes<Plan, Reducer>(acc, cute::make_seq<Plan::mesh_axes>{});
 
   if constexpr (Plan::crosses_warps()) {

@@ -22,6 +22,7 @@ namespace detail {
 
 template <class ReducedAxes, class GL, class SL>
 struct ReducePlan {
+  using Reduced = ReducedAxes;
   using F = Fragment<GL, SL>;
   using Traits = ShardTraits<SL>;
   using Mesh = typename Traits::mesh_type;

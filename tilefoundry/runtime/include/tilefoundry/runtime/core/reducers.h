@@ -10,20 +10,23 @@ namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
 namespace detail {
 
-/// Type in which a reduction accumulates.
+/// Type in which values accumulate.
 template <class Src, class Dst>
 using accumulator_t = std::conditional_t<
     is_float_v<Src>, compute_t<Src>,
     std::conditional_t<std::is_same<Src, bool>::value && std::is_same<Dst, bool>::value, int,
                        std::conditional_t<sizeof(Src) == 8 || sizeof(Dst) == 8, int64_t, int32_t>>>;
 
-/// How partial results of an op combine, where they start, what an element contributes and how the result
-/// ends.
+/// How partial results of an op combine, where they start, what an element contributes, what lanes exchange
+/// and how the result ends. `accumulator` is the type of a partial result.
 template <class Op>
 struct Reducer;
 
 template <class Combine>
 struct CombineWith {
+  template <class Src, class Dst>
+  using accumulator = accumulator_t<Src, Dst>;
+
   template <class T>
   TILEFOUNDRY_DEVICE static T combine(T a, T b) {
     return static_cast<T>(Combine{}(a, b));
@@ -31,6 +34,10 @@ struct CombineWith {
   template <class T>
   TILEFOUNDRY_DEVICE static T load(T x) {
     return x;
+  }
+  template <class T>
+  TILEFOUNDRY_DEVICE static T exchange(T x, int distance, unsigned members) {
+    return target::shuffle_xor(x, distance, members);
   }
   template <class T>
   TILEFOUNDRY_DEVICE static T finish(T x, int) {
@@ -106,7 +113,7 @@ TILEFOUNDRY_DEVICE void reduce_lanes_of_axis(Acc (&acc)[N]) {
       TILEFOUNDRY_UNROLL
       for (int i = 0; i < N; ++i) {
         acc[i] =
-            Reducer::combine(acc[i], target::shuffle_xor(acc[i], axis.step * distance, warp_members<Plan>()));
+            Reducer::combine(acc[i], Reducer::exchange(acc[i], axis.step * distance, warp_members<Plan>()));
       }
     }
   }
