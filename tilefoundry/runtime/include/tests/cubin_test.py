@@ -59,10 +59,11 @@ namespace tilefoundry {{ inline namespace TILEFOUNDRY_UNIT {{
 """
 
 
-def _compile(source: str, folder: Path, *options: str) -> None:
-    """Compiles CUDA text; any warning, of nvcc or of the host's compiler, is an error."""
-    path = folder / "source.cu"
-    path.write_text(source)
+def _compile(source: str | Path, folder: Path, *options: str) -> None:
+    """Compiles a CUDA source or its text; any warning, of nvcc or of the host's compiler, is an error."""
+    path = source if isinstance(source, Path) else folder / "source.cu"
+    if isinstance(source, str):
+        path.write_text(source)
     includes = [RUNFILES / "tilefoundry_cutlass/include", TOOLKIT / "include", TOOLKIT / "include/cccl"]
     system = [flag for path in includes for flag in ("-isystem", path)]
     ours = RUNFILES / "_main/tilefoundry/runtime/include"
@@ -87,3 +88,9 @@ _HEADERS = sorted((RUNFILES / f"_main/tilefoundry/runtime/include/{_RUNTIME}/cud
 def test_compiles_alone(header: str, standard: str, tmp_path: Path) -> None:
     assert _HEADERS
     _compile(f"#include <{header}>\n", tmp_path, f"-std={standard}", "-cuda")
+
+
+@pytest.mark.parametrize("standard", ["c++17", "c++20"])
+@pytest.mark.parametrize("kernel", ["attention", "elementwise", "gemm"])
+def test_kernels_compile_without_a_warning(kernel: str, standard: str, tmp_path: Path) -> None:
+    _compile(_FOLDER / f"{kernel}_kernel.cu", tmp_path, f"-std={standard}", "-cubin")

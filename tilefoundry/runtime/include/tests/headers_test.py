@@ -323,6 +323,23 @@ def test_the_umbrella_compiles_in_checking_mode(tmp_path: Path) -> None:
     _compiles("runtime.h", "c++20", ["-DTILEFOUNDRY_CHECKED=1"], tmp_path)
 
 
+# Sources that have ops instantiated: header's name, threads per CTA.
+_INSTANTIATED = [("boxes", 128), ("casts", 128), ("copies", 128), ("elementwise", 128), ("grid", 128), ("index", 128)]
+_INSTANTIATED += [("meshes", 32), ("meshes", 192), ("products", 128), ("reduce", 48), ("reduce", 128), ("reduce", 192)]
+
+
+@pytest.mark.parametrize("standard", ["c++17", "c++20"])
+@pytest.mark.parametrize(("part", "threads"), _INSTANTIATED)
+def test_ops_compile_without_a_warning(part: str, threads: int, standard: str, tmp_path: Path) -> None:
+    """In checking mode as well, by turns."""
+    options = [f"-DTEST_HEADER=ops_{part}.h", f"-DTEST_NAME={part}", f"-DTEST_THREADS={threads}", "-DTEST_VECTOR=1"]
+    if (standard == "c++20") == (threads == 128):
+        options.append("-DTILEFOUNDRY_CHECKED=1")
+    options.append(f"-DTILEFOUNDRY_UNIT=k_{part}")
+    done = compile_source(HERE / "ops_kernel.cc", f"-std={standard}", "-fsyntax-only", _CPU, *options, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def _compiles(header: str, standard: str, macros: list[str], folder: Path) -> None:
     source = f"#include <tilefoundry/{header}>\n"
     done = compile_source(source, f"-std={standard}", "-fsyntax-only", _CPU, *macros, cwd=folder)

@@ -115,7 +115,10 @@ TEST(Local, RunTimeStrides) {
   launch(1, 0, [&] {
     auto engine =
         cute::make_tensor(cute::make_gmem_ptr(buffer.data()), cute::make_layout(int(buffer.size())));
-    auto part = local(make_shard_tensor(engine, RowMajor<128, 4>{}, sl));
+    auto const tensor = make_shard_tensor(engine, RowMajor<128, 4>{}, sl);
+    static_assert(std::is_same<decltype(tensor.data()), float*>::value, "data() drops the residency");
+    auto part = local(tensor);
+    static_assert(cute::is_gmem<decltype(part)::iterator>::value, "local() keeps it");
     EXPECT_EQ(&part(0, 3) - buffer.data(), program_id<kThread>() * 40 + 30);
   });
 }

@@ -5,6 +5,7 @@ namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
 namespace {
 
+using cute::_0;
 using cute::_1;
 using cute::_2;
 using cute::_32;
@@ -38,10 +39,12 @@ using V = std::vector<int>;
 
 TEST(Program, StaticLevelIsAConstantAndTheLaunchProvidesTheOther) {
   static_assert(decltype(program_dim<kThread>())::value == kThreads);
+  static_assert(std::is_same<decltype(program_shape<kThread>()), Shape<Int<kThreads>>>::value);
   static_assert(!cute::is_static<decltype(program_dim<kCta>())>::value);
   std::vector<int> seen(5, 0);
   launch(5, 0, [&] {
     EXPECT_EQ(program_dim<kCta>(), 5);
+    EXPECT_EQ(cute::get<0>(program_shape<kCta>()), 5);
     if (program_id<kThread>() == 0) ++seen[program_id<kCta>()];
   });
   EXPECT_EQ(seen, V(5, 1));
@@ -66,6 +69,19 @@ TEST(Mesh, AxesOfOneAreAlwaysZero) {
   auto const all = all_coordinates(
       Mesh<Layout<Shape<_1, _4, _1, _32, _1>, Stride<Int<0>, _32, Int<0>, _1, Int<0>>>, kThread>{});
   for (int t = 0; t < kThreads; ++t) EXPECT_EQ(all[t], (V{0, t / 32, 0, t % 32, 0})) << t;
+}
+
+TEST(Mesh, AxesOfOneBesideALaunchProvidedLevel) {
+  using M = Mesh<Layout<Shape<_1, _1, _4, _32>, Stride<Int<128>, Int<128>, _32, _1>>, kCta, kThread>;
+  static_assert(cute::get<0>(M::topologies) == kCta && cute::get<1>(M::topologies) == kThread);
+  static_assert(M::scope<2>() == kThread && M::scope<3>() == kThread);
+  auto const all = all_coordinates(M{});
+  for (int t = 0; t < kThreads; ++t) EXPECT_EQ(all[t], (V{0, 0, t / 32, t % 32})) << t;
+  // The run-time axis stands behind one of extent 1.
+  using N = Mesh<Layout<Shape<_1, int, Int<128>>, Stride<_0, Int<128>, _1>>, kCta, kThread>;
+  N const mesh{cute::make_layout(cute::make_shape(_1{}, 3, Int<128>{}), Stride<_0, Int<128>, _1>{})};
+  auto const several = all_coordinates(mesh, 3);
+  for (int i = 0; i < 3 * kThreads; ++i) EXPECT_EQ(several[i], (V{0, i / 128, i % 128})) << i;
 }
 
 TEST(Mesh, LaunchProvidedCtasTakeWhatThreadsLeave) {
