@@ -98,6 +98,19 @@ def rows(dt: str) -> dict[str, Case]:
         )
 
     @func
+    def numbers(
+        x: Tensor[(M, N), dt],
+    ) -> tuple[Tensor[(M, N), dt], Tensor[(), dt], Tensor[(), "i64"], Tensor[(1, 1), dt]]:
+        y = x * 2.0
+        norm = tf.sqrt(tf.reduce(x * x, (0, 1), False, ReduceKind.SUM))
+        return (
+            x / norm + tf.reduce(y, (0, 1), False, ReduceKind.MAX),
+            y[-1, 0],
+            tf.argmax(y[0], axis=0),
+            tf.reshape(x[2, 3], (1, 1)),
+        )
+
+    @func
     def searches(x: Tensor[(M, 77), dt]) -> tuple[Tensor[(M,), "i64"], Tensor[(77,), "i64"], Tensor[(M, 77), dt]]:
         return tf.argmax(x, axis=-1), tf.argmin(x, axis=0), tf.cumsum(x, axis=-1)
 
@@ -116,6 +129,7 @@ def rows(dt: str) -> dict[str, Case]:
         "layer_norm": (layer_norm, ((5, 7, 11), (7, 11), (7, 11))),
         "by_hand": (by_hand, (x,)),
         "sums": (sums, ((5, 3, 77),)),
+        "numbers": (numbers, (x,)),
         "searches": (searches, (x,)),
         "order": (order, (x,)),
     }
@@ -156,6 +170,12 @@ def products(dt: str) -> dict[str, Case]:
     ) -> Tensor[(2, 5, 9, 11), dt]:
         return tf.relu(tf.conv2d(x, w, b, stride=(1, 1), padding=(1, 1)))
 
+    @func
+    def groups(
+        x: Tensor[(2, 6, 9, 11), dt], w: Tensor[(4, 3, 3, 3), dt], b: Tensor[(4,), dt]
+    ) -> Tensor[(2, 4, 9, 11), dt]:
+        return tf.conv2d(x, w, b, stride=(1, 1), padding=(1, 1), groups=2)
+
     return {
         "linear": (linear, ((5, 77), (77, 50), (50,))),
         "gated": (gated, ((5, 40), (40, 50), (40, 50))),
@@ -164,6 +184,7 @@ def products(dt: str) -> dict[str, Case]:
         "heads": (heads, ((5, 48), (48, 96))),
         "attention": (attention, ((2, 4, 5, 32), (2, 2, 77, 32), (2, 2, 77, 32))),
         "convolution": (convolution, ((2, 3, 9, 11), (5, 3, 3, 3), (5,))),
+        "groups": (groups, ((2, 6, 9, 11), (4, 3, 3, 3), (4,))),
     }
 
 
@@ -196,6 +217,14 @@ def moved(dt: str) -> dict[str, Case]:
         return tf.reshape(tf.exp(x), (M, 2, 3)) * tf.reshape(x, (M, 2, 3))
 
     @func
+    def merged(
+        x: Tensor[(2, 6, 5, 7), dt], y: Tensor[(M, 4, 6), dt]
+    ) -> tuple[Tensor[(2, 3, 70), dt], Tensor[(M, 24), dt]]:
+        grouped = tf.reshape(x, (2, 3, 70))
+        heads = tf.reshape(tf.stack(-y[:, :, 1:6:2], y[:, :, 0:6:2], axis=-1), (M, 24))
+        return grouped - tf.reduce(grouped, (-1,), True, ReduceKind.MEAN), heads
+
+    @func
     def given(x: Tensor[(M, 6), dt]) -> tuple[Tensor[(M, 6), dt], Tensor[(M, 6), dt], Tensor[(M, 6), dt]]:
         y = x * 2.0
         return x, y, y
@@ -204,5 +233,6 @@ def moved(dt: str) -> dict[str, Case]:
         "shapes": (shapes, ((5, 6),)),
         "windows": (windows, ((9, 77), (2, 77))),
         "reshaped": (reshaped, ((5, 6),)),
+        "merged": (merged, ((2, 6, 5, 7), (5, 4, 6))),
         "given": (given, ((5, 6),)),
     }

@@ -16,7 +16,18 @@ from typing import NoReturn
 from tilefoundry.ir import tir
 from tilefoundry.ir.core.expr import Call, Constant, Expr, Tuple, Var
 from tilefoundry.ir.core.op import Op
-from tilefoundry.ir.dims import INDEX_TYPE, DimAdd, DimFloorDiv, DimMod, DimMul, DimSub, dim_add, dim_min
+from tilefoundry.ir.dims import (
+    INDEX_TYPE,
+    DimAdd,
+    DimFloorDiv,
+    DimMod,
+    DimMul,
+    DimSub,
+    dim_add,
+    dim_equal,
+    dim_min,
+    dim_product,
+)
 from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.hir import BinaryKind, Slice
 from tilefoundry.ir.shard import Mesh, ShardLayout, is_per_unit, per_unit_strides, with_strides
@@ -27,6 +38,7 @@ from tilefoundry.passes.lower.fragments import Modes, modes_of, spread_over
 from tilefoundry.passes.lower.registry import writes_unless_others
 from tilefoundry.passes.lower.tile import Tile
 from tilefoundry.passes.lower.values import Deferred, Scalar, Window
+from tilefoundry.passes.modes import broadcast_type
 
 Rule = Callable[[Primitives, Call, Tile], Expr]
 _RULES: dict[type[Op], Rule] = {}
@@ -221,7 +233,16 @@ def _of_tile(ctx: Lowering, at: Call, var: Var, to: TensorType) -> Var:
     if _factors(type_) == _factors(to):
         dense = replace(type_, layout=with_strides(type_.layout, per_unit_strides(type_.layout)))
         return var if dense == type_ else _copied(ctx, var, var, dense)
+    if dim_equal(dim_product(type_.shape), dim_product(to.shape)):  # nothing repeats: the same elements, in order
+        elements = broadcast_type(_in_a_row(type_), _in_a_row(to))
+        if elements is not None:
+            return _copied(ctx, var, ctx.view(var, replace(elements, shape=to.shape)), to)
     return _copied(ctx, var, ctx.broadcast(at, var, to), to)
+
+
+def _in_a_row(fragment: TensorType) -> TensorType:
+    """A fragment with its elements along one axis."""
+    return replace(fragment, shape=(dim_product(fragment.shape),))
 
 
 def _copied(ctx: Lowering, var: Var, seen: Var, to: TensorType) -> Var:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
+from typing import TypeGuard
 
 from tilefoundry.ir.core.expr import Call, Expr
 from tilefoundry.ir.core.op import Op
@@ -143,7 +144,8 @@ def cut(results: Sequence[Expr]) -> list[Group]:
     """The kernels that compute the results, in the order in which they run."""
     ids = {id(result) for result in results}
     order = [e for e in post_order(*results) if _is_value(e) or (isinstance(e, Call) and id(e) in ids)]
-    cutter = _Cutter(ids)
+    read = {id(arg) for expr in post_order(*results) if _is_number(expr) for arg in expr.args if _is_value(arg)}
+    cutter = _Cutter(ids, written=read)
     for expr in order:
         assert isinstance(expr, Call)
         for arg in {id(a): a for a in expr.args}.values():
@@ -161,7 +163,12 @@ def is_part(value: Call) -> bool:
     return isinstance(value.target, TupleGetItem) and op is not None and not isinstance(op.target, SplitParts)
 
 
-def _is_value(expr: Expr) -> bool:
+def _is_number(expr: Expr) -> TypeGuard[Call]:
+    """Whether an expression is a number, which each kernel reads for itself: what it is read from lies in memory."""
+    return isinstance(expr, Call) and isinstance(expr.type, TensorType) and not expr.type.rank
+
+
+def _is_value(expr: Expr | int) -> bool:
     """Whether an expression is a tensor in global memory, or several, that an op computes."""
     if not isinstance(expr, Call) or not isinstance(expr.target, Op):
         return False

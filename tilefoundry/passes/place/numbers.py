@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tilefoundry.ir.core.expr import Call, Expr
-from tilefoundry.ir.core.op import Op
-from tilefoundry.ir.hir import Reduce, Reshape, Reshard
+from tilefoundry.ir.hir import ArgMax, ArgMin, Reduce, Reshape, Reshard, Unsqueeze
 from tilefoundry.ir.rewrite import Rewriter
 from tilefoundry.ir.shard import Layout
 from tilefoundry.ir.traverse import post_order
@@ -23,9 +22,7 @@ def numbers_in_memory(results: tuple[Expr, ...]) -> tuple[Expr, ...]:
     for expr in post_order(*results):
         if isinstance(expr, Call) and _is_reduced(expr):
             (operand,) = (Rewriter({}, parts=parts).expr(arg) for arg in expr.args if isinstance(arg, Expr))
-            assert isinstance(expr.target, Reduce)
-            kept = Call(replace(expr.target, keepdim=True), (operand,), metadata=expr.metadata)
-            parts.append((expr, Call(Reshape(()), (kept,), metadata=expr.metadata)))
+            parts.append((expr, Call(Reshape(()), (_kept(expr, operand),), metadata=expr.metadata)))
         elif isinstance(expr, Call) and _resides_nowhere(expr):
             value = Rewriter({}, parts=parts).expr(expr)
             if _resides_nowhere(value):
@@ -35,11 +32,19 @@ def numbers_in_memory(results: tuple[Expr, ...]) -> tuple[Expr, ...]:
     return tuple(rewriter.expr(result) for result in results)
 
 
+def _kept(call: Call, operand: Expr) -> Call:
+    """The number as a tensor of one element: a search has it of a matrix of one row."""
+    if isinstance(call.target, Reduce):
+        return Call(replace(call.target, keepdim=True), (operand,), metadata=call.metadata)
+    assert isinstance(call.target, (ArgMax, ArgMin))
+    row = Call(Unsqueeze(0), (operand,), metadata=call.metadata)
+    return Call(replace(call.target, axis=1), (row,), metadata=call.metadata)
+
+
 def _is_reduced(call: Call) -> bool:
     """Whether a call reduces a tensor in memory to a number."""
     return (
-        isinstance(call.target, Op)
-        and isinstance(call.target, Reduce)
+        isinstance(call.target, (Reduce, ArgMax, ArgMin))
         and isinstance(call.type, TensorType)
         and not call.type.rank
         and call.type.storage is StorageKind.GMEM

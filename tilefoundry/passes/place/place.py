@@ -193,7 +193,7 @@ def is_direct(value: Expr) -> bool:
     """Whether an op writes the whole of a value, from operands that lie in memory."""
     if not isinstance(value, Call) or not tensor(value).rank or isinstance(value.target, Reshard):
         return True  # numbers, and the vectors of `numbers_in_memory`
-    moves = isinstance(value.target, VIEWS) and not isinstance(value.target, Reshape)
+    moves = isinstance(value.target, VIEWS) and not (isinstance(value.target, Reshape) and tensor(value.args[0]).rank)
     written = isinstance(value.target, DIRECT) or (moves and writer_for(type(value.target)) is not None)  # type: ignore[arg-type]
     return written and all(map(_lies, value.args))
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tilefoundry.ir.core.expr import Call, Expr, Var
-from tilefoundry.ir.dims import INDEX_TYPE
+from tilefoundry.ir.dims import INDEX_TYPE, dim_floordiv
 from tilefoundry.ir.hir import ArgMax, ArgMin, Attention, Conv2d, MatMul, Reduce, Reshape
 from tilefoundry.ir.traverse import post_order
 from tilefoundry.ir.types import DType, ShapeDim, TensorType
-from tilefoundry.passes.lower.fragments import Modes
+from tilefoundry.passes.lower.fragments import Modes, whole
 from tilefoundry.passes.lower.matrix.product_tile import product_tile
 from tilefoundry.passes.lower.shape.regroup import Span, regrouped
 from tilefoundry.passes.place.cuts import Group
@@ -19,6 +20,7 @@ from tilefoundry.passes.place.kinds import producer, tensor, whole_axes
 from tilefoundry.passes.place.spread import Levels, accumulator_walk, elementwise_walk, reduction_walk, row_walk
 
 _ROWS = 64  # of a tile of attention or of a convolution
+_FEW = 4  # channels of which a thread holds some pixels
 
 
 def walk_of(value: Expr, group: Group, levels: Levels) -> Walk:
@@ -33,7 +35,7 @@ def walk_of(value: Expr, group: Group, levels: Levels) -> Walk:
             assert isinstance(width, int)  # or the tile is refused
             return accumulator_walk(levels, shape, (-2, _most(shape[-2], _ROWS)), (-1, width))
         case Call(target=Conv2d()):
-            return accumulator_walk(levels, shape, (-3, _most(shape[-3], _ROWS)), (-1, _most(shape[-1], 16)))
+            return _convolution_walk(levels, heavy, shape, _dtypes(value))
     if op is not None and isinstance(op.target, (Reduce, ArgMax, ArgMin)):
         return reduction_walk(levels, shape, -1 in whole_axes(op), _dtypes(value))
     if op is value and isinstance(op.target, Reshape):
@@ -51,6 +53,25 @@ def _product_walk(levels: Levels, product: Call, value: Expr) -> Walk:
     sizes = (*(1,) * (rank - 2), *tile.shape)
     modes: tuple[Modes, ...] = (*((),) * (rank - 2), tile.rows, tile.columns)
     return Walk(levels.cta_mesh, named(tile.mesh), sizes, modes)
+
+
+def _convolution_walk(levels: Levels, conv: Call, shape: Sequence[ShapeDim], dtypes: Sequence[DType]) -> Walk:
+    """Tiles of a convolution; with groups, of channels of one group, unless each channel is a group."""
+    assert isinstance(conv.target, Conv2d)
+    columns = (-1, _most(shape[-1], 16))
+    walk = accumulator_walk(levels, shape, (-3, _most(shape[-3], _ROWS)), columns)
+    out, taken = tensor(conv.args[1]).shape[:2]
+    own = dim_floordiv(out, conv.target.groups)
+    if conv.target.groups == 1 or own == taken == 1 or (isinstance(own, int) and own % walk.sizes[-3] == 0):
+        return walk
+    most = _ROWS if levels.thread_count == 1 else _FEW
+    channels = max(d for d in range(1, most + 1) if own % d == 0) if isinstance(own, int) else 1
+    if levels.thread_count == 1:
+        return accumulator_walk(levels, shape, (-3, channels), columns)
+    pixels = elementwise_walk(levels, (1, 1, *shape[-2:]), dtypes)  # tiles of tensor cores are wider than a group
+    return replace(
+        pixels, sizes=(1, channels, *pixels.sizes[2:]), modes=(pixels.modes[0], whole(channels), *pixels.modes[2:])
+    )
 
 
 def _regrouped_walk(
