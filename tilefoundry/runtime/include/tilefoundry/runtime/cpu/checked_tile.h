@@ -4,6 +4,7 @@
 
 #include <tilefoundry/runtime/cpu/checked_memory.h>
 
+#include <cstring>
 #include <deque>
 #include <string>
 #include <vector>
