@@ -15,7 +15,8 @@ namespace tilefoundry {
 namespace host {
 
 /// A parallel loop over indices. The caller takes part, so a loop ends even when no other thread is free
-/// (several launches at once, or a forked child, which has no threads but its own).
+/// (several launches at once). In a forked child, which has no threads but its own, the caller runs all of
+/// it.
 class Pool {
  public:
   static Pool& instance() {
@@ -32,16 +33,15 @@ class Pool {
     loop.room = std::min(width, count) - 1;
     loop.context = &body;
     loop.call = [](void const* context, int64_t i) { (*static_cast<Body const*>(context))(i); };
-    if (loop.room <= 0) {
+    // A child may have been forked while a thread that it lacks held the mutex: nobody would ever unlock it
+    // there.
+    if (loop.room <= 0 || getpid() != owner_) {
       loop.work();
       return;
     }
     {
       std::lock_guard<std::mutex> lock(mutex_);
-      if (getpid() == owner_) {
-        while (static_cast<int64_t>(threads_->size()) < width - 1)
-          threads_->emplace_back([this] { serve(); });
-      }
+      while (static_cast<int64_t>(threads_->size()) < width - 1) threads_->emplace_back([this] { serve(); });
       loops_.push_back(&loop);
     }
     posted_.notify_all();
