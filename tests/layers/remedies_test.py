@@ -12,11 +12,13 @@ import pytest
 import tilefoundry
 from tilefoundry import diagnostics
 from tilefoundry.diagnostics import TileFoundryError
+from tilefoundry.evaluator.checks import require
 from tilefoundry.ir.core.op import TypeContext
+from tilefoundry.passes.lower.context import Lowering
 from tilefoundry.python.parser import Parser
 
 ROOT = Path(tilefoundry.__file__).parents[1]
-LAYERS = ("dsl", "evaluator", "ir", "python")
+LAYERS = ("dsl", "evaluator", "ir", "passes", "python", "target")
 PROTOCOL = "LookupNameError"  # of a private name, for which Python's own protocols ask: nobody reads it
 KINDS = {n for n, v in vars(diagnostics).items() if isinstance(v, type) and issubclass(v, TileFoundryError)}
 LEAST = 300  # errors that the language makes; fewer mean that this test no longer finds them
@@ -43,9 +45,9 @@ def test_every_refusal_of_the_language_has_a_remedy() -> None:
     assert not without, "errors without a remedy:\n" + "\n".join(without)
 
 
-@pytest.mark.parametrize("refuse", [TypeContext.error, Parser.refuse])
+@pytest.mark.parametrize("refuse", [TypeContext.error, Parser.refuse, Lowering.refuse, require])
 def test_what_refuses_asks_for_a_remedy(refuse: Callable[..., object]) -> None:
-    """Type rules and the front end refuse by these."""
+    """Type rules, the front end, the lowering and the evaluator refuse by these."""
     assert inspect.signature(refuse).parameters["remedy"].default is inspect.Parameter.empty
 
 

@@ -226,7 +226,7 @@ def test_a_prototype_partitions_its_envelope():
 
     for ranges, words in (
         (((1, 4), (5, 9)), "gap or overlap at 4"),
-        (((1, 5), (5, 8)), "cover [1, 8) but the envelope is [1, 9)"),
+        (((1, 5), (5, 8)), "cover [1,8) but the envelope is [1,9)"),
     ):
         made = Function("f", (Var("x", v),), None, v, variants=tuple(variant(*r) for r in ranges))
         refused(tilefoundry.VerifyError, words, tilefoundry.ir.verify_function, made)

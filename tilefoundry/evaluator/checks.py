@@ -8,7 +8,7 @@ from torch._C import _functorch
 from tilefoundry.diagnostics import EvalValueError
 
 
-def require(holds: torch.Tensor, message: str, remedy: str | None = None) -> None:
+def require(holds: torch.Tensor, message: str, remedy: str) -> None:
     """Refuses the evaluation unless all elements hold: under vmap, those of every participant.
 
     Raises:

@@ -176,7 +176,7 @@ def faults():
     yield "two patterns", prototype(function(specializations=(DimVarRangePat("N", 1, 9),) * 2)), r"has 2 pattern\(s\)"
     yield "gap", prototype(variant(1, 4), variant(5, 9)), "gap or overlap at 4"
     yield "overlap", prototype(variant(1, 6), variant(5, 9)), "gap or overlap at 5"
-    yield "cover", prototype(variant(2, 5), variant(5, 9)), r"cover \[2, 9\) but the envelope is \[1, 9\)"
+    yield "cover", prototype(variant(2, 5), variant(5, 9)), r"cover \[2,9\) but the envelope is \[1,9\)"
     yield "contained", prototype(variant(0, 9)), r"\[0, 9\) of 'N' is not contained in its envelope \[1, 9\)"
     yield "unknown", prototype(variant(1, 9, name="M")), "unknown DimVar 'M'"
     yield "two DimVars", prototype(variant(1, 5), variant(5, 9, name="M")), "several DimVars: M, N"

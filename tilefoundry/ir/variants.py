@@ -46,7 +46,7 @@ def check_variants(fn: Function) -> None:
             _refuse(fn, variant, f"the ranges of '{dim.name}' have a gap or overlap at {min(before.hi, pattern.lo)}")
     first, last = ordered[0][0].lo, ordered[-1][0].hi
     if (first, last) != (dim.lo, dim.hi):
-        _refuse(fn, fn, f"its variants cover [{first}, {last}) but the envelope is [{dim.lo}, {dim.hi})")
+        _refuse(fn, fn, f"its variants cover [{first},{last}) but the envelope is [{dim.lo},{dim.hi})")
 
 
 def variant_for(fn: Function, dims: Mapping[str, Bound]) -> Function:

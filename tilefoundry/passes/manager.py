@@ -200,7 +200,10 @@ def _run(step: Pass, module: Module, target: Target, meshes: Sequence[Mesh], wri
             raise type(error)(message, span=error.span or written, remedy=remedy) from error
     form = next((f for f in (HIR, TIR) if f in step.establishes), None)
     if form is not None and form_of(made) != form:
-        raise VerifyError(f"pass '{step.name}' says that it establishes '{form}', and made {form_of(made)}")
+        raise VerifyError(
+            f"pass '{step.name}' says that it establishes '{form}', and made {form_of(made)}",
+            remedy="correct what the pass lists in `establishes`, or what it makes",
+        )
     return made
 
 

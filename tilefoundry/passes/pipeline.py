@@ -84,7 +84,10 @@ class PipelineLoads(KernelPass):
 
     def __post_init__(self) -> None:
         if self.stages is not None and self.stages < 1:
-            raise WrongValueError(f"PipelineLoads: stages is {self.stages}, expected 1 or more")
+            raise WrongValueError(
+                f"PipelineLoads: stages is {self.stages}, expected 1 or more",
+                remedy="give 1 or more, or None to choose by the shared memory",
+            )
 
     def run_kernel(self, kernel: PrimFunction, module: Module, target: Target) -> PrimFunction:
         """The kernel with its loads in pipelines."""

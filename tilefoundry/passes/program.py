@@ -38,7 +38,10 @@ def default_passes(form: str = HIR, *, stages: int | None = None) -> PassManager
         passes = PassManager((TIR, TILES, PIPELINED, SYNCHRONISED)).add(SelectKernels())
         passes.add(ExpandKernels()).add(CheckCompilable())
     else:
-        raise WrongValueError(f"default_passes: form is {form!r}, expected '{HIR}' or '{TIR}'")
+        raise WrongValueError(
+            f"default_passes: form is {form!r}, expected '{HIR}' or '{TIR}'",
+            remedy=f"use '{HIR}' for what people write, '{TIR}' for kernels",
+        )
     return passes.add(PlanMemory()).add(AssignTarget())
 
 

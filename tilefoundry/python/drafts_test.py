@@ -128,7 +128,7 @@ REFUSED: dict[str, tuple[str, type[Exception], tuple[str, ...]]] = {
     "variants with a gap": (
         PROTOTYPE.replace("def f", "§def f") + LOWER + MEMBER,
         VerifyError,
-        ("cover [1, 5) but the envelope is [1, 9)",),
+        ("cover [1,5) but the envelope is [1,9)",),
     ),
     "a call before the variants": (
         PROTOTYPE.replace("def f", "§def f")

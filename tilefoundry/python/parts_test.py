@@ -79,7 +79,7 @@ PARTS: dict[str, tuple[str, type[Exception], tuple[str, ...]]] = {
     "envelope not covered": (
         variants(LOW, 'DimVarRangePat("D", 5, 8)').replace("def f(", "§def f("),
         VerifyError,
-        ("cover [1, 8) but the envelope is [1, 9)",),
+        ("cover [1,8) but the envelope is [1,9)",),
     ),
     "range not contained": (
         variants(LOW, '§DimVarRangePat("D", 5, 10)'),

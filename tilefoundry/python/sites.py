@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
 from types import FrameType
 
 from tilefoundry.diagnostics import SourceSpan, TileFoundryError, VerifyError
@@ -21,21 +20,7 @@ def at(frame: FrameType) -> Iterator[None]:
     except TileFoundryError as error:
         if error.span is not None:
             raise
-        raise error.at(call_site(frame)) from error.__cause__
-
-
-def call_site(frame: FrameType) -> SourceSpan:
-    """The expression that `frame` evaluates now: the decorator whose call asks."""
-    code = frame.f_code
-    # one entry for each code unit of two bytes
-    line, end_line, offset, end_offset = next(islice(code.co_positions(), frame.f_lasti // 2, None))
-    if line is None or end_line is None or offset is None or end_offset is None:  # python -X no_debug_ranges
-        line = frame.f_lineno or code.co_firstlineno
-        return SourceSpan(code.co_filename, line, 1, line, 1)
-    file = _file(frame)
-    if file is None or end_line > len(file.lines):
-        return SourceSpan(code.co_filename, line, offset + 1, end_line, end_offset + 1)
-    return file.span_of(line, offset, end_line, end_offset)
+        raise error.at(SourceSpan.of_call(frame)) from error.__cause__
 
 
 def _file(frame: FrameType) -> SourceFile | None:
@@ -56,7 +41,7 @@ class ClassSite:
     @staticmethod
     def of(cls: type, frame: FrameType) -> ClassSite:
         """The definition of `cls`, which the code of `frame` decorates."""
-        place, file = call_site(frame), _file(frame)
+        place, file = SourceSpan.of_call(frame), _file(frame)
         for (name, first), node in file.definitions.items() if file is not None else ():
             if isinstance(node, ast.ClassDef) and name == cls.__name__ and first <= place.line <= node.lineno:
                 assert file is not None

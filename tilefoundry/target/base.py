@@ -49,9 +49,15 @@ def register_target(cls: TargetClass) -> TargetClass:
         WrongValueError: another class has the name.
     """
     if not (isinstance(cls, type) and issubclass(cls, Target)) or not isinstance(cls.name, str) or not cls.name:
-        raise WrongTypeError(f"register_target: {cls!r} must derive from Target and have a `name` class variable")
+        raise WrongTypeError(
+            f"register_target: {cls!r} must derive from Target and have a `name` class variable",
+            remedy='derive from Target, and write name: ClassVar[str] = "..." in the class',
+        )
     if cls.name in _registry:
-        raise WrongValueError(f"register_target: the name '{cls.name}' is taken by {_registry[cls.name].__qualname__}")
+        raise WrongValueError(
+            f"register_target: the name '{cls.name}' is taken by {_registry[cls.name].__qualname__}",
+            remedy="choose another name",
+        )
     _registry[cls.name] = cls
     return cls
 

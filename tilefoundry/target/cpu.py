@@ -35,7 +35,9 @@ class CpuTarget(Target):
 
     def __post_init__(self) -> None:
         if not isinstance(self.isa, str):
-            raise WrongTypeError(f"CpuTarget: isa must be a string, got {self.isa!r}")
+            raise WrongTypeError(
+                f"CpuTarget: isa must be a string, got {self.isa!r}", remedy=f"use one of {', '.join(self.ISAS)}"
+            )
         if self.isa not in self.ISAS:
             raise WrongValueError(f"CpuTarget: unknown isa {self.isa!r}", remedy=f"use one of {', '.join(self.ISAS)}")
 

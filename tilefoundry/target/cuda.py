@@ -55,9 +55,14 @@ class CudaTarget(Target):
         if arch is None:
             arch = str(family.fact("compiler.arch").value)
         if not isinstance(arch, str):
-            raise WrongTypeError(f"CudaTarget: arch must be a string, got {arch!r}")
+            raise WrongTypeError(
+                f"CudaTarget: arch must be a string, got {arch!r}", remedy='write e.g. "sm_90a", or leave it out'
+            )
         if not re.fullmatch(r"sm_\d{2,3}[af]?", arch):
-            raise WrongValueError(f"CudaTarget: arch must look like sm_80 or sm_90a, got {arch!r}")
+            raise WrongValueError(
+                f"CudaTarget: arch must look like sm_80 or sm_90a, got {arch!r}",
+                remedy="write sm_, the compute capability, and a or f for a family's own instructions",
+            )
         object.__setattr__(self, "device", found)
         object.__setattr__(self, "architecture", family)
         object.__setattr__(self, "arch", arch)

@@ -66,7 +66,10 @@ class Document:
         """The value at a dotted path, which must be a number."""
         value = self.fact(path).value
         if isinstance(value, str):
-            raise WrongTypeError(f"document '{self.id}': '{path}' is the text {value!r}, expected a number")
+            raise WrongTypeError(
+                f"document '{self.id}': '{path}' is the text {value!r}, expected a number",
+                remedy="read it with fact(path).value",
+            )
         return value
 
 
@@ -114,14 +117,17 @@ def _read(path: str) -> Document:
     try:
         tables = tomllib.loads(data.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise WrongValueError(f"{name}: not a TOML document: {error}") from error
+        raise WrongValueError(f"{name}: not a TOML document: {error}", remedy="correct the file") from error
     head = {key: tables.pop(key, "") for key in ("id", "kind", "compatible")}
     if (
         not all(isinstance(v, str) for v in head.values())
         or not head["id"]
         or head["kind"] not in ("device", "architecture")
     ):
-        raise WrongValueError(f'{name}: expected an id and kind = "device" or "architecture" at the top, got {head}')
+        raise WrongValueError(
+            f'{name}: expected an id and kind = "device" or "architecture" at the top, got {head}',
+            remedy="write both before the first table",
+        )
     facts = tuple(sorted(_facts(name, "", tables).items()))
     return Document(head["id"], head["kind"], head["compatible"], facts, hashlib.sha256(data).hexdigest())
 
@@ -138,12 +144,21 @@ def _facts(file: str, prefix: str, table: Mapping[str, object]) -> dict[str, Fac
             found.update(_facts(file, f"{path}.", entry))
             continue
         if set(entry) != _LEAF:
-            raise WrongValueError(f"{file}: '{path}' has {sorted(entry)}, expected exactly {sorted(_LEAF)}")
+            raise WrongValueError(
+                f"{file}: '{path}' has {sorted(entry)}, expected exactly {sorted(_LEAF)}",
+                remedy="state all of them for each value, and nothing else",
+            )
         if entry["origin"] not in ORIGINS:
-            raise WrongValueError(f"{file}: '{path}' has origin {entry['origin']!r}, expected one of {ORIGINS}")
+            raise WrongValueError(
+                f"{file}: '{path}' has origin {entry['origin']!r}, expected one of {ORIGINS}",
+                remedy="say where the value comes from by one of these",
+            )
         if not isinstance(entry["value"], (int, float, str)) or not all(
             isinstance(entry[k], str) for k in _LEAF - {"value"}
         ):
-            raise WrongValueError(f"{file}: '{path}' must hold a number or text, and text besides")
+            raise WrongValueError(
+                f"{file}: '{path}' must hold a number or text, and text besides",
+                remedy="write a number or a text as value, and text in the other entries",
+            )
         found[path] = Fact(entry["value"], entry["unit"], entry["origin"], entry["source"], entry["conditions"])
     return found

@@ -31,7 +31,10 @@ def validate_program_topology(topologies: Sequence[ProgramTopology], target: Tar
         WrongValueError: naming the level, its extent and the limit.
     """
     if not isinstance(target, Target):
-        raise WrongTypeError(f"validate_program_topology: target must be a Target, got {target!r}")
+        raise WrongTypeError(
+            f"validate_program_topology: target must be a Target, got {target!r}",
+            remedy='write an instance, such as CudaTarget("nvidia.h200_sxm") or CpuTarget()',
+        )
     known = target.topology_levels
     for topology in topologies:
         if topology.name not in known:
@@ -62,5 +65,6 @@ def validate_program_topology(topologies: Sequence[ProgramTopology], target: Tar
     if order != sorted(set(order)):
         raise WrongValueError(
             f"topologies {[t.name for t in topologies]} must be distinct and ordered from the outermost: "
-            f"{', '.join(known)}"
+            f"{', '.join(known)}",
+            remedy="declare each level once, outermost first",
         )

@@ -24,11 +24,13 @@ def cache_update(ctx: EvalContext, op: CacheUpdate, call: Call, values: tuple[Va
     require(
         (s >= 0) & (s <= given),
         f"cache_update: s = {concrete(s).tolist()} is out of range for the {given} positions of axis 1 of new",
+        f"use 0 <= s <= {given}",
     )
     require(
         (cur_pos >= 0) & (cur_pos + s <= length),
         f"cache_update: positions from cur_pos = {concrete(cur_pos).tolist()}, s = {concrete(s).tolist()} of them, "
         f"exceed axis 1 of cache, of extent {length}",
+        f"use 0 <= cur_pos and cur_pos + s <= {length}, or give a longer cache",
     )
     if not given:
         return cache.clone()

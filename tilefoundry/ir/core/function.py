@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
@@ -131,6 +132,7 @@ class Function(CallTarget):
     def _sealed(self, what: str) -> NoReturn:
         raise WrongTypeError(
             f"function '{self.name}' is sealed and takes no further {what}",
+            span=SourceSpan.of_call(sys._getframe(2)),
             remedy=f"write it and its {what} in the class body of a @module",
         )
 

@@ -69,7 +69,8 @@ class TensorType(Type):
                 )
         if not isinstance(self.dtype, DType):
             raise WrongTypeError(
-                f"TensorType: dtype must be a DType, got {self.dtype!r}", remedy='write DType.f32, or a name: "f32"'
+                f"TensorType: dtype must be a DType, got {self.dtype!r}",
+                remedy="write DType.f32, or DType.from_name(name)",
             )
         if not isinstance(self.storage, StorageKind):
             raise WrongTypeError(

@@ -116,7 +116,11 @@ class Lowering:
                 return EMPTY
             case GridRegionExpr():
                 if len(expr.carried_args) != 1:
-                    self.refuse(expr, "a loop with several carried values is used as one value")
+                    self.refuse(
+                        expr,
+                        f"a loop of {len(expr.carried_args)} carried values is used as one value",
+                        remedy="take one of them: tf.tuple_get_item(loop, 0)",
+                    )
                 return self.value_of_loop(expr, expr, 0)
             case Call(target=target):
                 if (value := without_elements(self, expr)) is not None:
@@ -130,7 +134,9 @@ class Lowering:
                 self.refuse(expr, f"{name} cannot be compiled yet", remedy="tilefoundry.evaluate runs the program")
             case _ if is_scalar(expr):
                 return expr
-        self.refuse(expr, f"a {type(expr).__name__} has no value here")
+        self.refuse(
+            expr, f"a {type(expr).__name__} has no value here", remedy="pass a tensor, or an element of the tuple"
+        )
 
     def carried(self, region: GridRegionExpr) -> tuple[Carry, ...]:
         """What the loop carries, after it has run; the loop is emitted when this is first asked for."""
@@ -312,7 +318,7 @@ class Lowering:
         """The depth of the block that knows a Var by its id; that of the innermost one where none says so."""
         return next((depth for depth, scope in enumerate(self._memo) if var in scope), len(self._memo) - 1)
 
-    def refuse(self, at: Expr, message: str, *, remedy: str | None = None) -> NoReturn:
+    def refuse(self, at: Expr, message: str, *, remedy: str) -> NoReturn:
         """Raises VerifyError at the place where ``at`` was written."""
         raise VerifyError(message, span=span_of(at.metadata), remedy=remedy)
 
@@ -320,7 +326,11 @@ class Lowering:
 def tensor_type(expr: Expr) -> TensorType:
     """The type of a tensor-valued expression."""
     if not isinstance(expr.type, TensorType):
-        raise VerifyError(f"expected a tensor, got {expr.type}", span=span_of(expr.metadata))
+        raise VerifyError(
+            f"expected a tensor, got {expr.type}",
+            span=span_of(expr.metadata),
+            remedy="take one element of a tuple: value[0]",
+        )
     return expr.type
 
 

@@ -195,7 +195,11 @@ def _coordinate(ctx: Lowering, region: GridRegionExpr, spread: MeshAxis) -> tupl
     """This instance's coordinate along the axis, and the axis' extent."""
     mesh = spread.mesh
     if len(mesh.topologies) != 1:
-        ctx.refuse(region, "a loop can be spread over an axis of a mesh of one topology level only")
+        ctx.refuse(
+            region,
+            "a loop can be spread over an axis of a mesh of one topology level only",
+            remedy='open a mesh of the ctas alone, with Mesh(("cta",), ...) as c, and spread the loop over its axis',
+        )
     level = mesh.topologies[0].name
     if level != "cta":
         ctx.refuse(

@@ -23,7 +23,11 @@ def lower_tuple_get_item(ctx: Lowering, call: Call) -> Value:
             return ctx.lower(elements[call.target.index])  # type: ignore[arg-type]  # tensors: not ints
         case Call() if isinstance(parts := ctx.lower(source), Parts):
             return parts.values[call.target.index]
-    ctx.refuse(call, "expected the values that a loop carries, or the parts of a tensor")
+    ctx.refuse(
+        call,
+        f"expected the values that a loop carries, or the parts of a tensor, got {source}",
+        remedy="give the element a name where the tuple is made",
+    )
 
 
 fuses(TupleGetItem)
