@@ -9,6 +9,13 @@ An op declares its operands as class attributes and its attributes as dataclass 
         perm: tuple[int, ...]
 
         def type_rule(self, ctx: TypeContext, x: Expr) -> Type: ...
+
+or all of them as class attributes, of which `register_op` makes such a class::
+
+    @register_op(category="shape")
+    class Transpose(Op):
+        x = ParamDef()
+        perm = ParamDef(kind="attribute", annotation=tuple)
 """
 
 from __future__ import annotations
@@ -219,18 +226,20 @@ Builder = TypeVar("Builder", bound=Callable[..., Op])
 def register_op(dialect: str = "tf", category: str = "", name: str | None = None) -> Callable[[OpClass], OpClass]:
     """Class decorator: makes an op callable by a surface name (by default its class name in lowercase).
 
+    Of a class that is no dataclass it makes a frozen one: attributes are its ``ParamDef(kind="attribute")``.
+
     Raises:
-        WrongTypeError: the class is not a frozen dataclass that derives from Op.
+        WrongTypeError: the class does not derive from Op, or is a dataclass and declares an attribute as a ParamDef.
         WrongValueError: the name has a schema with the same inputs already; an input that may be left out, or takes all
             that is left, stands before another one.
     """
 
     def register(cls: OpClass) -> OpClass:
-        if not (isinstance(cls, type) and issubclass(cls, Op)) or not vars(cls).get("__dataclass_params__"):
+        if not (isinstance(cls, type) and issubclass(cls, Op)):
             raise WrongTypeError(
-                f"register_op: {cls!r} must be a frozen dataclass that derives from Op",
-                remedy="write @dataclass(frozen=True, slots=True) below @register_op",
+                f"register_op: {cls!r} must be a class that derives from Op", remedy="write class Transpose(Op): ..."
             )
+        _declare_attributes(cls)
         surface = name if name is not None else cls.__name__.lower()
         cls.op_name, cls.dialect, cls.category = surface, dialect, category
         if not dataclasses.fields(cls):
@@ -239,6 +248,24 @@ def register_op(dialect: str = "tf", category: str = "", name: str | None = None
         return cls
 
     return register
+
+
+def _declare_attributes(cls: type[Op]) -> None:
+    """Makes the dataclass fields of the attributes that a class declares by `ParamDef`."""
+    declared = {n: v for n, v in vars(cls).items() if isinstance(v, ParamDef) and v.kind == "attribute"}
+    if "__dataclass_params__" not in vars(cls):
+        cls.__annotations__ = {name: param.annotation or object for name, param in declared.items()}
+        for name, param in declared.items():
+            if param.default is MISSING:
+                delattr(cls, name)
+            else:
+                setattr(cls, name, param.default)
+        dataclass(frozen=True)(cls)
+    elif declared:
+        raise WrongTypeError(
+            f"register_op: {cls.__name__} is a dataclass, and declares {', '.join(declared)} by ParamDef",
+            remedy="write attributes as fields, `axis: int = 0`, or leave @dataclass out",
+        )
 
 
 def _make_singleton(cls: type[Op]) -> None:
