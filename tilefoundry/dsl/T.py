@@ -6,30 +6,30 @@ import difflib
 
 import tilefoundry.ir.tir  # noqa: F401  # registers the ops
 from tilefoundry.diagnostics import LookupNameError
-from tilefoundry.dsl.cuda import cuda
-from tilefoundry.dsl.markers import Launcher, Statement, SurfaceOp, abort, dispatch, launch
+from tilefoundry.dsl.cuda import cuda as cuda
+from tilefoundry.dsl.markers import Statement, SurfaceOp, abort, dispatch, launch
 from tilefoundry.ir.core.op import op_names
 
 # The launch has a form of its own (its grid and block are tuples), as have the statements that are no ops.
-_ops: dict[str, SurfaceOp | Launcher | Statement] = {
-    **{name: SurfaceOp("T", name) for name in op_names("T")},
-    "abort": abort,
-    "dispatch": dispatch,
-    "launch": launch,
-}
-__all__ = [*_ops, "cuda"]
+_STATEMENTS: dict[str, Statement] = {"abort": abort, "dispatch": dispatch, "launch": launch}
 
 
-def __getattr__(name: str) -> SurfaceOp | Launcher | Statement:
-    op = _ops.get(name)
-    if op is None:
-        near = difflib.get_close_matches(name, _ops, n=3)
+def _names() -> list[str]:
+    return sorted({*op_names("T"), *_STATEMENTS})  # asked for each time: a program may register ops of its own
+
+
+def __getattr__(name: str) -> SurfaceOp | Statement | list[str]:
+    names = _names()
+    if name == "__all__":
+        return [*names, "cuda"]
+    if name not in names:
+        near = difflib.get_close_matches(name, names, n=3)
         raise LookupNameError(
             f"T has no op named '{name}'",
             remedy=f"did you mean {' or '.join(f'T.{n}' for n in near)}?" if near else "see dir(T) for the ops",
         )
-    return op
+    return _STATEMENTS.get(name) or SurfaceOp("T", name)
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return [*_names(), "cuda"]

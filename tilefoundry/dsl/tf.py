@@ -9,20 +9,19 @@ from tilefoundry.diagnostics import LookupNameError
 from tilefoundry.dsl.markers import SurfaceOp
 from tilefoundry.ir.core.op import op_names
 
-_ops = {name: SurfaceOp("tf", name) for name in op_names("tf")}
-__all__ = list(_ops)
 
-
-def __getattr__(name: str) -> SurfaceOp:
-    op = _ops.get(name)
-    if op is None:
-        near = difflib.get_close_matches(name, _ops, n=3)
+def __getattr__(name: str) -> SurfaceOp | list[str]:
+    names = op_names("tf")  # asked for each time: a program may register ops of its own
+    if name == "__all__":
+        return list(names)
+    if name not in names:
+        near = difflib.get_close_matches(name, names, n=3)
         raise LookupNameError(
             f"tf has no op named '{name}'",
             remedy=f"did you mean {' or '.join(f'tf.{n}' for n in near)}?" if near else "see dir(tf) for the ops",
         )
-    return op
+    return SurfaceOp("tf", name)
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return list(op_names("tf"))

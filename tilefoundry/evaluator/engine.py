@@ -139,7 +139,7 @@ class Engine:
             raise EvalError(
                 f"the evaluator has no rule for {name}",
                 span=span_of(node.metadata),
-                remedy="register one: @evaluates in tilefoundry.evaluator.registry",
+                remedy="add one to EVALUATORS of tilefoundry.evaluator.registry",
             )
         if isinstance(target, InsertSlice):
             return self._insert(node, target, values)
