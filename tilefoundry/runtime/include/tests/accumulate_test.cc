@@ -82,6 +82,27 @@ TEST(Accumulate, IntegersExactly) {
   EXPECT_EQ((reduced<op::sum, uint8_t, uint8_t>(250, 3)), thrice<uint8_t>(3)) << "the result wraps";
 }
 
+/// Integers without a sign, in the half of their values that others take for negative.
+template <class T>
+void check_unsigned() {
+  T const half = T(1) << (8 * sizeof(T) - 1), greatest = std::numeric_limits<T>::max();
+  EXPECT_EQ((reduced<op::max, T, T>(half, 1)), thrice(half));
+  EXPECT_EQ((reduced<op::max, T, T>(half, greatest)), thrice(greatest));
+  EXPECT_EQ((reduced<op::absmax, T, T>(half, greatest)), thrice(greatest));
+  EXPECT_EQ((reduced<op::min, T, T>(half, greatest)[0]), half);
+  EXPECT_EQ((reduced<op::min, T, T>(half, 1)[0]), T(1));
+  EXPECT_EQ((reduced<op::mean, T, T>(half, 0)[0]), half / 4);
+  EXPECT_EQ((reduced<op::sum, T, double>(half, 0)), thrice(static_cast<double>(half)));
+  EXPECT_EQ((reduced<op::argmax, T, int32_t>(1, half)[0]), 1);
+}
+
+TEST(Accumulate, UnsignedIntegersInTheirOwnOrder) {
+  check_unsigned<uint8_t>();
+  check_unsigned<uint16_t>();
+  check_unsigned<uint32_t>();
+  check_unsigned<uint64_t>();
+}
+
 template <class T>
 void check_small_float(float large) {
   // Half a unit of `large` in T: added one by one in T they would be lost.

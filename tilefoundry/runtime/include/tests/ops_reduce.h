@@ -58,7 +58,7 @@ struct Values {
 
 #if TEST_THREADS == 128
 
-/// Other kinds, NaN, and sums of small floats, which accumulate in f32.
+/// Other kinds, NaN, integers without a sign, and sums of small floats, which accumulate in f32.
 TILEFOUNDRY_DEVICE void check_kinds(Recorder& record) {
   using M = Mesh<Layout<Shape<_4, _32>, Stride<_32, _1>>, kThread>;
   using Src = ShardLayout<Layout<Shape<_4, _32>, Stride<_0, _0>>, cute::tuple<S<0>, S<1>>, M>;
@@ -85,6 +85,11 @@ TILEFOUNDRY_DEVICE void check_kinds(Recorder& record) {
   ops::fill(a, t != 70);
   ops::reduce<op::all, Axes<1>>(a, b);
   record.check(b.data()[0], t / 32 != 2);
+  auto u = register_tensor<uint32_t>(Matrix<4, 32>{}, Src{});
+  auto v = register_tensor<uint32_t>(Matrix<4, 1>{}, Dst{});
+  ops::fill(u, t == 70 ? 0x80000000u : 1u);
+  ops::reduce<op::max, Axes<1>>(u, v);
+  record.check(v.data()[0] == 0x80000000u, t / 32 == 2);  // no sign
   using Row = ShardLayout<Layout<Shape<Int<128>, _64>, Stride<_0, _1>>, cute::tuple<S<0>>, Linear>;
   using One = ShardLayout<Layout<Shape<Int<128>, _1>, Stride<_0, _0>>, cute::tuple<S<0>>, Linear>;
   auto small_floats = register_tensor<bfloat16_t>(Matrix<128, 64>{}, Row{});

@@ -10,12 +10,20 @@ namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
 namespace detail {
 
+/// Integers accumulate in 32 bits, or in 64 where the source or the result has them, and in the order that
+/// their own sign gives them.
+template <class Src, class Dst>
+using integer_accumulator_t =
+    std::conditional_t<std::is_unsigned<Src>::value && !std::is_same<Src, bool>::value,
+                       std::conditional_t<sizeof(Src) == 8 || sizeof(Dst) == 8, uint64_t, uint32_t>,
+                       std::conditional_t<sizeof(Src) == 8 || sizeof(Dst) == 8, int64_t, int32_t>>;
+
 /// Type in which values accumulate.
 template <class Src, class Dst>
-using accumulator_t = std::conditional_t<
-    is_float_v<Src>, compute_t<Src>,
-    std::conditional_t<std::is_same<Src, bool>::value && std::is_same<Dst, bool>::value, int,
-                       std::conditional_t<sizeof(Src) == 8 || sizeof(Dst) == 8, int64_t, int32_t>>>;
+using accumulator_t =
+    std::conditional_t<is_float_v<Src>, compute_t<Src>,
+                       std::conditional_t<std::is_same<Src, bool>::value && std::is_same<Dst, bool>::value,
+                                          int, integer_accumulator_t<Src, Dst>>>;
 
 /// How partial results of an op combine, where they start, what an element contributes, what lanes exchange
 /// and how the result ends. `accumulator` is the type of a partial result.
