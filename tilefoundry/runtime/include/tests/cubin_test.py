@@ -44,12 +44,22 @@ def test_a_warp_specialised_product() -> None:
 
 
 @pytest.mark.parametrize(
-    ("variant", "accesses"),
-    [("vector", {"LDG.E.128": 1, "STG.E.128": 2}), ("general", {"LDG.E.U16": 8, "STG.E": 8})],
+    ("kernel", "accesses"),
+    [
+        ("relu__vector", {"LDG.E.128": 1, "STG.E.128": 2}),
+        ("relu__general", {"LDG.E.U16": 8, "STG.E": 8}),
+        ("iota__vector", {"STG.E.128": 2}),
+        ("iota__general", {"STG.E": 8}),
+    ],
 )
-def test_elementwise_ops_move_packs_where_types_prove_them(variant: str, accesses: dict[str, int]) -> None:
-    sass = run("cuobjdump", "-sass", "-fun", f"relu__{variant}", _FOLDER / "elementwise_sm_90a.cubin")
+def test_elementwise_ops_move_packs_where_types_prove_them(kernel: str, accesses: dict[str, int]) -> None:
+    sass = run("cuobjdump", "-sass", "-fun", kernel, _FOLDER / "elementwise_sm_90a.cubin")
     assert Counter(re.findall(r"\b(?:LDG|STG)[.A-Z0-9]*", sass)) == accesses
+
+
+def test_numbers_of_a_whole_tensor_move_in_packs() -> None:
+    sass = run("cuobjdump", "-sass", "-fun", "whole_iota__vector", _FOLDER / "elementwise_sm_90a.cubin")
+    assert set(re.findall(r"\bSTG[.A-Z0-9]*", sass)) == {"STG.E.128"}
 
 
 _CALLER = """

@@ -250,6 +250,9 @@ TEST(Elementwise, WhereFillClampIota) {
         EXPECT_EQ(x.data()[i], std::min(std::max(i - 3, 1), 3));
       }
     }
+    float plain[6];
+    ops::iota(cute::make_tensor(&plain[0], RowMajor<2, 3>{}), Int<1>{}, 4, 3);
+    for (int i = 0; i < 6; ++i) EXPECT_EQ(plain[i], 4 + 3 * (i % 3));
   });
 }
 
@@ -282,6 +285,12 @@ void check_packs() {
       To const half = convert<To>(convert<double>(convert<To>(source[first + i])) * 0.5);
       To const want = i == count - 1 ? half : convert<To>(convert<double>(half) + 1.);
       ASSERT_EQ(convert<double>(tile.data()[first + i]), convert<double>(want)) << first << " " << i;
+    }
+    using Numbers = detail::Progression<detail::FragmentOf<decltype(y)>, 1, detail::compute_t<To>>;
+    unary_impl::Unary<op::identity>{}.template first<count, Pack>(y, Numbers{3, 2, thread % 8 * count});
+    for (int i = 0; i < count; ++i) {
+      ASSERT_EQ(convert<double>(tile.data()[first + i]), 3 + 2 * (thread % 8 * count + i))
+          << first << " " << i;
     }
   });
 }

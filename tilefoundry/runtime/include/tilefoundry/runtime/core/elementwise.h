@@ -59,20 +59,15 @@ TILEFOUNDRY_DEVICE void fill(Dst&& dst, Value value) {
 template <int Axis, class Dst, class Start, class Step>
 TILEFOUNDRY_DEVICE void iota(Dst&& dst, cute::C<Axis>, Start start, Step step) {
   TILEFOUNDRY_OP("iota");
-  using Tensor = detail::remove_cvref_t<Dst>;
-  using Out = detail::compute_t<typename Tensor::value_type>;
+  decltype(auto) shard = detail::as_shard(dst);
+  using Tensor = detail::remove_cvref_t<decltype(shard)>;
   using F = detail::FragmentOf<Tensor>;
   static_assert(F::valid,
                 "ops::iota: the modes of the shard layout must factor the logical extents in order");
-  auto out = detail::elements(dst);
-  int const origin = F::template origin<Axis>(dst.shard_layout.mesh.local_index());
-  Out const first = convert<Out>(start), each = convert<Out>(step);
-  TILEFOUNDRY_UNROLL
-  for (int i = 0; i < F::count; ++i) {
-    int const coordinate = origin + decltype(F::template steps<Axis>()){}(i);
-    out(i) =
-        convert<typename Tensor::value_type>(op::add{}(first, op::mul{}(each, convert<Out>(coordinate))));
-  }
+  using Compute = detail::compute_t<typename Tensor::value_type>;
+  int const origin = F::template origin<Axis>(shard.shard_layout.mesh.local_index());
+  unary_impl::Unary<op::identity>{}(
+      dst, detail::Progression<F, Axis, Compute>{convert<Compute>(start), convert<Compute>(step), origin});
 }
 
 }  // namespace ops

@@ -180,16 +180,19 @@ TILEFOUNDRY_DEVICE void whole_fill(Value const& value, Dst const& dst, Extents c
 template <int Axis, class Value, class Dst, class Extents>
 TILEFOUNDRY_DEVICE void whole_iota(cute::C<Axis>, Value start, Value step, Dst const& dst,
                                    Extents const& extents, Share share) {
-  auto const axes = cute::make_seq<decltype(cute::rank(extents))::value>{};
-  auto const out = detail::all_of(dst, extents, axes);
-  detail::for_each_pack_of<1>(
-      out, share,
-      [&](auto const& at) {
-        detail::Pack<Value, 1> pack;
-        pack.value[0] = op::add{}(start, op::mul{}(step, convert<Value>(at[Axis])));
-        out.store(at, pack);
-      },
-      axes);
+  TILEFOUNDRY_OP("whole_iota");
+  using Out = typename Dst::value_type;
+  constexpr int rank = decltype(cute::rank(extents))::value;
+  auto const out = detail::all_of(dst, extents, cute::make_seq<rank>{});
+  detail::for_each_wide_pack(out, share, [&](auto n, auto const& at) {
+    detail::Pack<Out, decltype(n)::value> pack;
+    TILEFOUNDRY_UNROLL
+    for (int i = 0; i < n; ++i) {
+      Value const coordinate = convert<Value>(at[Axis] + (Axis == rank - 1 ? i : 0));
+      pack.value[i] = convert<Out>(op::add{}(start, op::mul{}(step, coordinate)));
+    }
+    out.store(at, pack);
+  });
 }
 
 /// A rank-0 output, written by one instance of each CTA.

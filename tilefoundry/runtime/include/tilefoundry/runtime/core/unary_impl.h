@@ -35,6 +35,23 @@ struct ScalarElement {
   TILEFOUNDRY_HOST_DEVICE T operator()(int) const { return value; }
 };
 
+/// start + step * (an element's logical coordinate along `Axis`), for the elements of a fragment F in
+/// row-major order.
+template <class F, int Axis, class T>
+struct Progression {
+  using value_type = T;
+  T start, step;
+  int origin;
+  TILEFOUNDRY_DEVICE T operator()(int i) const {
+    int const coordinate = origin + decltype(F::template steps<Axis>()){}(i);
+    return op::add{}(start, op::mul{}(step, convert<T>(coordinate)));
+  }
+};
+template <class F, int Axis, class T>
+TILEFOUNDRY_DEVICE auto elements(Progression<F, Axis, T> const& t) {
+  return t;
+}
+
 template <class T>
 TILEFOUNDRY_HOST_DEVICE auto elements(T& t) {
   using Tensor = remove_cvref_t<T>;
