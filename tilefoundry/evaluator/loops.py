@@ -16,6 +16,7 @@ from tilefoundry.evaluator.participants import elementwise, operand_of
 from tilefoundry.evaluator.spread import Spread, Value, lift_index, settled, settled_index
 from tilefoundry.evaluator.units import Units
 from tilefoundry.ir.core.expr import Call, Expr, Var
+from tilefoundry.ir.core.metadata import span_of
 from tilefoundry.ir.hir import GridRegionExpr, InsertSlice
 from tilefoundry.ir.types import DType, TensorType
 from tilefoundry.ir.verify.spread import loop_result
@@ -36,7 +37,7 @@ def run_loop(engine: Engine, region: GridRegionExpr) -> Value:
             nest.append(inner)
     innermost = nest[-1]
     carried = [engine.initial(*pair) for pair in zip(region.carried_args, region.init_args, strict=True)]
-    last: Value = ()
+    last: Value | None = None
     for indices, mask in _iterations(engine, nest):
         values: dict[Var, Value] = dict(zip((loop.induction_var for loop in nest), indices, strict=True))
         for loop in nest:
@@ -51,6 +52,12 @@ def run_loop(engine: Engine, region: GridRegionExpr) -> Value:
             new = [_kept(engine, units, innermost, k, pair, mask) for k, pair in enumerate(pairs)]
         carried = new
     if not region.carried_args:
+        if last is None:
+            raise EvalError(
+                f"the loop over '{region.induction_var.name}' carries nothing and ran no iteration, so it has no value",
+                span=span_of(region.metadata),
+                remedy="carry the value, from one that it has before the loop",
+            )
         return last
     return carried[0] if len(carried) == 1 else tuple(carried)
 

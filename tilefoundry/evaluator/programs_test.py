@@ -94,6 +94,20 @@ def test_loops() -> None:
         assert_same(evaluate(f, x, 7), total * count)  # type: ignore[arg-type]
 
 
+def test_the_last_iteration_gives_what_a_loop_without_carries_computes() -> None:
+    @func
+    def f(x: Tensor[(6,), "f32"]) -> Tensor[(4,), "f32"]:
+        for i in tile(6, 4):
+            for j in range(1, 6, 3):
+                y = x[i] * x[j]
+        return y
+
+    x = torch.arange(6.0)
+    value = evaluate(f, x)
+    assert isinstance(value, torch.Tensor)
+    assert_same(value, torch.tensor([16.0, 20.0, 0.0, 0.0]))
+
+
 def test_writing_in_place_is_not_seen() -> None:
     """Loops that only write windows update one buffer; whoever else reads the values before and after keeps them."""
 

@@ -75,6 +75,11 @@ def tuple_carried():
 PAIR = Var("pair", TupleType((T, T)))
 PROGRAMS = {
     "a variable that is no parameter": (Function("f", (X,), exp(Var("y", T)), T), (DATA,), "has no value"),
+    "a loop that carries nothing and never runs": (
+        Function("f", (X,), GridRegionExpr(Var("i", INDEX_TYPE), (), (), exp(X), (), 4, start=4), T),
+        (DATA,),
+        "ran no iteration",
+    ),
     "an op without a rule": (Function("f", (X,), Call(Unknown(), (X,)), T), (DATA,), "no rule for op 'op'"),
     "a parameter of two tensors": (
         Function("f", (PAIR,), Call(TupleGetItem(0), (PAIR,)), T),

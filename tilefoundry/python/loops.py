@@ -1,7 +1,8 @@
 """``for i in range(...)`` and ``for i in tile(...)``, optionally ``@ mesh.axis``: loops with carried values.
 
 A name that has a run-time value before the loop and is assigned in its body is carried from one iteration to the next;
-any other name assigned in the body lives for one iteration.
+any other name assigned in the body lives for one iteration. After a loop that carries nothing and runs for certain,
+such a name has its value of the last iteration, which needs none of the others.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import ast
 from dataclasses import dataclass
 
 from tilefoundry.dsl.markers import Tile
-from tilefoundry.ir.core.expr import Call, Expr, Var
+from tilefoundry.ir.core.expr import Call, Constant, Expr, Var
 from tilefoundry.ir.dims import INDEX_TYPE
 from tilefoundry.ir.hir import GridRegionExpr, TupleGetItem
 from tilefoundry.ir.rewrite import Rewriter
@@ -80,6 +81,19 @@ def loop(p: Parser, node: ast.AST) -> None:
             settle = Rewriter(same)  # one for all: what the values share stays shared
             yields = [settle.expr(value) for value in yields]
         _close(p, node, header, variable, changed, yields)
+    elif (last := _last_index(header)) is not None:
+        settle = Rewriter({variable: last, **{carry.var: carry.init for carry in carries.values()}})
+        for name in assigned:
+            if name not in outer and isinstance(value := inner.get(name), Expr):
+                p.bind(name, settle(value))
+
+
+def _last_index(header: Header) -> Constant | None:
+    """The loop variable in the last iteration; None where the loop may run none, or in no order."""
+    start, extent, step = header.start, header.extent, header.step
+    if header.spread is not None or not isinstance(start, int) or not isinstance(extent, int) or extent <= start:
+        return None
+    return Constant(start + (extent - 1 - start) // step * step, INDEX_TYPE)
 
 
 def _yielded(p: Parser, where: ast.AST, carry: Carry, value: object) -> Expr:

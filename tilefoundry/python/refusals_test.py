@@ -37,9 +37,13 @@ VERIFY: dict[str, tuple[str, tuple[str, ...]]] = {
     # names
     "undefined name": (body("y = x", "return §yy + x"), ("name 'yy' is not defined", "'y'")),
     "read before assignment": (body("z = §y", "y = x", "return z"), ("'y' is read before it is assigned",)),
-    "name of a loop": (
-        body("for i in range(4):", "    y = x + x", "return §y"),
+    "name of a loop that never runs": (
+        body("for i in range(4, 4):", "    y = x + x", "return §y"),
         ("'y' has no value", "only inside the loop at line 3"),
+    ),
+    "name of a loop that carries another": (
+        body("z = x", "for i in range(4):", "    y = z + x", "    z = y", "return §y + z"),
+        ("'y' has no value", "only inside the loop at line 4"),
     ),
     "loop variable after the loop": (
         body("y = x", "for i in range(4):", "    y = y + x", "return y * §i"),

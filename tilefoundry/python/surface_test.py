@@ -312,6 +312,15 @@ def test_several_carries_give_a_tuple() -> None:
     assert isinstance(loops[0].type, TupleType)
 
 
+def test_what_a_loop_carries_nothing_for_has_its_value_of_the_last_iteration() -> None:
+    lines = ("for i in range(1, 8, 3):", "    for j in tile(8, 4):", "        y = x[j] * x[i]", "return y")
+    found = function(*lines, result='Tensor[(4,), "f32"]')
+    assert not any(isinstance(e, GridRegionExpr) for e in post_order(body_of(found)))
+    slices = [e.args[1] for e in post_order(body_of(found)) if isinstance(e, Call) and isinstance(e.target, Slice)]
+    starts = [s.elements[0] for s in slices if isinstance(s, Tuple)]
+    assert [s.value for s in starts if isinstance(s, Constant)] == [4, 7]
+
+
 # -- subscripts
 
 
