@@ -29,7 +29,8 @@ def _headers(toolchain: HostToolchain) -> list[str]:
 
 def _unit(unit: KernelUnit, target: Target, options: CompilerOptions) -> list[str]:
     suffix = "_checked" if options.checking else ""  # another meaning of the same names
-    return [*_macros(target, options), f"-DTILEFOUNDRY_UNIT=k_{unit.digest}{suffix}"]
+    # Kernels copy with the project's own ops: CuTe's copy would double the time in which a header is read.
+    return [*_macros(target, options), f"-DTILEFOUNDRY_UNIT=k_{unit.digest}{suffix}", "-DTILEFOUNDRY_WITHOUT_CUTE_COPY"]
 
 
 def _macros(target: Target, options: CompilerOptions) -> list[str]:

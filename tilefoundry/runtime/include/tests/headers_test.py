@@ -1,12 +1,16 @@
 """What must not compile, with which message; and what must compile alone without a warning."""
 
+import re
 from pathlib import Path
 
 import pytest
+from tvm_ffi import libinfo
 
 from tilefoundry.runtime.include.tests.compiler import HERE, compile_source
 
 _CPU = "-DTILEFOUNDRY_TARGET_CPU=1"
+_CUDA = "-DTILEFOUNDRY_TARGET_CUDA=1"
+_CHECKED = "-DTILEFOUNDRY_CHECKED=1"
 _PRELUDE = """
 #include <tilefoundry/runtime.h>
 using namespace cute;
@@ -286,20 +290,38 @@ def test_lanes_that_are_no_power_of_two_are_refused(tmp_path: Path) -> None:
             assert "a reduced mesh axis within a warp must have a power-of-two extent and step" in done.stderr, lanes
 
 
+@pytest.fixture(scope="session")
+def precompiled(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Options that include the runtime as the compiler remembers it: most of what each refusal would cost."""
+    folder = tmp_path_factory.mktemp("precompiled")
+    (folder / "runtime.h").write_text("#include <tilefoundry/runtime.h>\n")
+    options = ["-std=c++17", _CPU, "-o", "runtime.h.gch", "-x", "c++-header"]
+    done = compile_source(folder / "runtime.h", *options, cwd=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    return ["-include", str(folder / "runtime.h"), "-Winvalid-pch"]
+
+
 @pytest.mark.parametrize("name", sorted(_REFUSED))
-def test_refused_with_our_message(name: str, tmp_path: Path) -> None:
+def test_refused_with_our_message(name: str, precompiled: list[str], tmp_path: Path) -> None:
     statements, message = _REFUSED[name]
-    done = compile_source(_PRELUDE % statements, "-std=c++17", "-fsyntax-only", _CPU, cwd=tmp_path)
+    done = compile_source(_PRELUDE % statements, *precompiled, "-std=c++17", "-fsyntax-only", _CPU, cwd=tmp_path)
     assert done.returncode != 0
     assert message in done.stderr
 
 
-def test_the_prelude_itself_compiles(tmp_path: Path) -> None:
-    done = compile_source(_PRELUDE % "ops::fill(x, 0.f);", "-std=c++17", "-fsyntax-only", _CPU, cwd=tmp_path)
+def test_the_prelude_itself_compiles(precompiled: list[str], tmp_path: Path) -> None:
+    source = _PRELUDE % "ops::fill(x, 0.f);"
+    done = compile_source(source, *precompiled, "-std=c++17", "-fsyntax-only", _CPU, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("macros", [(), (_CPU, "-DTILEFOUNDRY_TARGET_CUDA=1")])
+def test_the_umbrella_gives_every_name_of_the_specification(precompiled: list[str], tmp_path: Path) -> None:
+    source = '#include "spec_names.h"\n'
+    done = compile_source(source, *precompiled, f"-I{HERE}", "-std=c++17", "-fsyntax-only", _CPU, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("macros", [(), (_CPU, _CUDA)])
 def test_exactly_one_target(macros: tuple[str, ...], tmp_path: Path) -> None:
     done = compile_source("#include <tilefoundry/runtime.h>\n", "-std=c++17", "-fsyntax-only", *macros, cwd=tmp_path)
     assert done.returncode != 0
@@ -307,20 +329,35 @@ def test_exactly_one_target(macros: tuple[str, ...], tmp_path: Path) -> None:
 
 
 _ROOT = HERE.parent / "tilefoundry"
-_HEADERS = [
-    "runtime.h",
-    *sorted(str(p.relative_to(_ROOT)) for d in ("core", "cpu") for p in _ROOT.glob(f"runtime/{d}/*.h")),
-]
+_HEADERS = ["runtime.h", *sorted(str(p.relative_to(_ROOT)) for p in (_ROOT / "runtime").rglob("*.h"))]
+# Headers of the host's side stand on TVM FFI as well.
+_FFI = [flag for path in libinfo.include_paths() for flag in ("-isystem", path)]
 
 
-@pytest.mark.parametrize("standard", ["c++17", "c++20"])
+def _options(header: str) -> list[str]:
+    """The target that a header is for, and what else it stands on."""
+    return [
+        _CUDA if "/host/cuda/" in header else _CPU,
+        *(_FFI if "/host/" in header else []),
+        *([_CHECKED] if "checked" in header else []),
+    ]
+
+
 @pytest.mark.parametrize("header", _HEADERS)
-def test_compiles_alone(header: str, standard: str, tmp_path: Path) -> None:
-    _compiles(header, standard, ["-DTILEFOUNDRY_CHECKED=1"] if "/checked_" in header else [], tmp_path)
+def test_compiles_alone(header: str, tmp_path: Path) -> None:
+    """Under C++17, whose standard headers bring less of each other than later ones'."""
+    _compiles([header], "c++17", _options(header), tmp_path)
 
 
-def test_the_umbrella_compiles_in_checking_mode(tmp_path: Path) -> None:
-    _compiles("runtime.h", "c++20", ["-DTILEFOUNDRY_CHECKED=1"], tmp_path)
+@pytest.mark.parametrize(
+    ("options", "excluded"),
+    [([_CPU], "host/cuda/|checked"), ([_CPU, _CHECKED], "host/cuda/"), ([_CUDA], "/core/|/cpu/|runtime[.]h|host/cpu")],
+    ids=["cpu", "checked", "host_of_cuda"],
+)
+def test_compile_together_under_cpp20(options: list[str], excluded: str, tmp_path: Path) -> None:
+    headers = [header for header in _HEADERS if not re.search(excluded, header)]
+    assert len(headers) > 10
+    _compiles(headers, "c++20", [*options, *_FFI], tmp_path)
 
 
 # Sources that have ops instantiated: header's name, threads per CTA.
@@ -334,13 +371,13 @@ def test_ops_compile_without_a_warning(part: str, threads: int, standard: str, t
     """In checking mode as well, by turns."""
     options = [f"-DTEST_HEADER=ops_{part}.h", f"-DTEST_NAME={part}", f"-DTEST_THREADS={threads}", "-DTEST_VECTOR=1"]
     if (standard == "c++20") == (threads == 128):
-        options.append("-DTILEFOUNDRY_CHECKED=1")
+        options.append(_CHECKED)
     options.append(f"-DTILEFOUNDRY_UNIT=k_{part}")
     done = compile_source(HERE / "ops_kernel.cc", f"-std={standard}", "-fsyntax-only", _CPU, *options, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def _compiles(header: str, standard: str, macros: list[str], folder: Path) -> None:
-    source = f"#include <tilefoundry/{header}>\n"
-    done = compile_source(source, f"-std={standard}", "-fsyntax-only", _CPU, *macros, cwd=folder)
+def _compiles(headers: list[str], standard: str, options: list[str], folder: Path) -> None:
+    source = "".join(f"#include <tilefoundry/{header}>\n" for header in headers)
+    done = compile_source(source, f"-std={standard}", "-fsyntax-only", *options, cwd=folder)
     assert (done.returncode, done.stderr) == (0, "")

@@ -23,5 +23,8 @@
 #include <tilefoundry/runtime/cpu/launch.h>
 #include <tilefoundry/runtime/cpu/resident.h>
 
-// See cuda/runtime.cuh on CuTe's copy.
+// See cuda/runtime.cuh.
 #include <cute/algorithm/fill.hpp>
+#if !defined(TILEFOUNDRY_WITHOUT_CUTE_COPY)
+#include <cute/tensor.hpp>
+#endif

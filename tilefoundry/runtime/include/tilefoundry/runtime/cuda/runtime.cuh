@@ -21,6 +21,9 @@
 #include <tilefoundry/runtime/core/transpose.h>
 #include <tilefoundry/runtime/core/update.h>
 
-// cute::fill of what local() gives. CuTe's copy comes with <cute/tensor.hpp>, which takes as long to compile
-// as all of this; tilefoundry::copy needs no more.
+// cute::fill and cute::copy of what local() gives. CuTe's copy takes as long to compile as all of this, so
+// that whoever does without it, as generated code does, may say so.
 #include <cute/algorithm/fill.hpp>
+#if !defined(TILEFOUNDRY_WITHOUT_CUTE_COPY)
+#include <cute/tensor.hpp>
+#endif
