@@ -9,6 +9,7 @@ from tilefoundry.ir.core.expr import Var
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.types import DType, StorageKind, TensorType
+from tilefoundry.python.drafts import Draft
 from tilefoundry.target import CpuTarget, CudaTarget, Target, default_target
 
 X = Var("x", TensorType((4,), DType.f32, None, StorageKind.GMEM))
@@ -36,8 +37,9 @@ def test_a_python_function_is_refused() -> None:
 
 
 def test_some_callers_take_modules_only() -> None:
-    with pytest.raises(TypeError, match="lower: expected a Module"):
-        require_module(F, "lower")
+    for function in (F, Draft.of(F)):
+        with pytest.raises(TypeError, match="lower: expected a Module, got Function 'f'"):
+            require_module(function, "lower")
 
 
 @pytest.mark.parametrize(

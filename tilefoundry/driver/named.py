@@ -60,7 +60,7 @@ def named_object(spelling: str, meant: Callable[[object], bool] = is_program) ->
 def told(found: object) -> str:
     """What something is, and its name if it has one: "function 'dumps'"."""
     name = getattr(found, "__name__", None) or getattr(found, "name", None)
-    kind = type(found).__name__
+    kind = "Function" if isinstance(found, Function) else type(found).__name__  # what @func gives is a subclass
     return f"{kind} '{name}'" if isinstance(name, str) else f"of type {kind}"
 
 

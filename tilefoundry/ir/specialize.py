@@ -15,7 +15,7 @@ from tilefoundry.ir.dims import DimVar, dim_vars, is_dim_expr
 from tilefoundry.ir.hir.grid_region import GridRegionExpr
 from tilefoundry.ir.rewrite import Rewriter, substitute
 from tilefoundry.ir.traverse import post_order
-from tilefoundry.ir.variants import Bound, variant_for
+from tilefoundry.ir.variants import Bound, check_names, variant_for
 
 
 def residual_dims(fn: Function) -> tuple[DimVar, ...]:
@@ -58,6 +58,7 @@ def specialize_function(fn: Function, dims: Mapping[str, Bound]) -> Function:
             ranges of several variants.
         VerifyError: the body is not well typed under these extents.
     """
+    check_names(fn, dims)
     open_dims = {dim.name: dim for dim in residual_dims(fn)}
     for name, extent in dims.items():
         _check(fn, open_dims, name, extent)

@@ -153,6 +153,14 @@ def test_extents_that_do_not_fit_are_refused(dims, words):
         specialize_function(rows(), dims)
 
 
+@pytest.mark.parametrize("of", [specialize_function, variant_for])
+def test_an_extent_is_given_by_a_name(of):
+    with pytest.raises(
+        SpecializationError, match=r"name of their DimVar, got the key DimVar\(name='N'(.|\n)*\"S\": 128"
+    ):
+        of(DISPATCH, {DimVar("N", 1, 9): 4})
+
+
 def test_a_module_is_specialised_at_its_entry():
     module = Module("m", (DISPATCH, rows()), "f", topologies=(), metadata={"note": 1})
     four = specialize_module(module, {"N": 4})

@@ -60,6 +60,7 @@ def variant_for(fn: Function, dims: Mapping[str, Bound]) -> Function:
     """
     if not fn.variants:
         return fn
+    check_names(fn, dims)
     patterns = [_pattern(fn, variant) for variant in fn.variants]
     name = patterns[0].dim_var
     if name not in dims:
@@ -76,6 +77,20 @@ def variant_for(fn: Function, dims: Mapping[str, Bound]) -> Function:
     raise SpecializationError(
         f"'{fn.name}': no variant serves '{name}' {given}", remedy=f"keep to one of the ranges {ranges}"
     )
+
+
+def check_names(fn: Function, dims: Mapping[str, Bound]) -> None:
+    """Refuses extents that are given by something else than a name.
+
+    Raises:
+        SpecializationError: says which.
+    """
+    for name in dims:
+        if not isinstance(name, str):
+            raise SpecializationError(
+                f"'{fn.name}': extents are given by the name of their DimVar, got the key {name!r}",
+                remedy='write {"S": 128}',
+            )
 
 
 def _range(bound: Bound) -> tuple[int, int]:
