@@ -122,6 +122,18 @@ def _dependencies(site: Path, version: tuple[int, int], extras: set[str]) -> lis
     return sorted(needed)
 
 
+def _compile(site: Path, version: tuple[int, int]) -> None:
+    """Puts bytecode beside the modules where this Python is of `version`, the same bytes each time.
+
+    Tests run in sandboxes, where no bytecode could stay: each would compile what it imports anew (torch: two seconds).
+    The modules never change, so nothing is compared with them. Templates that are no Python stay without.
+    """
+    if version != sys.version_info[:2]:
+        return
+    command = [sys.executable, "-I", "-S", "-m", "compileall", "-qq", "--invalidation-mode", "unchecked-hash"]
+    subprocess.run([*command, "-s", str(site), str(site)], env={"PYTHONHASHSEED": "0"}, check=False)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--store", type=Path, required=True, help="folder of wheels by sha256, shared and persistent")
@@ -141,6 +153,7 @@ def main() -> None:
     got = _pip([*install, "--target", str(options.target), str(wheel)])
     if got.returncode != 0:
         sys.exit(f"pip could not install {wheel.name}:\n{got.stdout}")
+    _compile(options.target, version)
     for folder, _, files in os.walk(options.target):
         for name in files:
             os.utime(os.path.join(folder, name), (_FILE_TIME, _FILE_TIME), follow_symlinks=False)

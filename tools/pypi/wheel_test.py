@@ -71,6 +71,25 @@ def test_file_times_do_not_depend_on_the_day(tmp_path: Path) -> None:
     assert {path.stat().st_mtime for path in (tmp_path / "site").rglob("*") if path.is_file()} == {315532800.0}
 
 
+def test_bytecode_is_there_and_the_same_each_time(tmp_path: Path) -> None:
+    wheel = _wheel(tmp_path / "links", text="a text")
+    found = []
+    for target in ("site", "again"):
+        assert _run(tmp_path, target, wheel.requirement, tmp_path / "links")[0] == 0
+        [compiled] = (tmp_path / target).rglob("tiny.*.pyc")
+        found.append(compiled.read_bytes())
+    assert found[0] == found[1]
+    assert found[0][4:8] == (1).to_bytes(4, "little")  # by hash and never compared: file times play no part
+    assert str(tmp_path).encode() not in found[0]
+
+
+def test_another_python_gets_no_bytecode(tmp_path: Path) -> None:
+    wheel = _wheel(tmp_path / "links")
+    other = "3.12" if sys.version_info[:2] != (3, 12) else "3.13"
+    assert _run(tmp_path, "site", wheel.requirement, tmp_path / "links", "--python", other)[0] == 0
+    assert not list((tmp_path / "site").rglob("*.pyc"))
+
+
 def test_wrong_hash_is_refused(tmp_path: Path) -> None:
     wheel = _wheel(tmp_path / "links")
     code, _, err = _run(tmp_path, "site", f"tiny==1.0 --hash=sha256:{'0' * 64}", tmp_path / "links")
