@@ -1,8 +1,16 @@
-"""What every test of this folder has: a cache of its own."""
+"""What every test of this folder has: a cache of its own, and a compiler that has read what all kernels include."""
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
+
+# made by Bazel; without it tests only take longer
+_CXX = Path(__file__).absolute().parent / "precompiled" / "cxx"
+if _CXX.exists():
+    os.environ.setdefault("CXX", str(_CXX))
 
 
 @pytest.fixture(autouse=True)

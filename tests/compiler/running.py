@@ -15,6 +15,7 @@ import pytest
 import torch
 
 import tilefoundry
+from tests.compiler.precompiled.options import CPU_OPTIONS
 from tilefoundry import CompilerOptions, TensorType, TupleType
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
@@ -23,8 +24,7 @@ from tilefoundry.runtime import CompiledModule, Equal, Predicate, check
 TARGET = os.environ.get("TILEFOUNDRY_TEST_TARGET", "cpu")
 CHECKING = os.environ.get("TILEFOUNDRY_TEST_CHECKING", "0") == "1"
 
-# Most of what tests take is the compiler's time, so on the CPU it optimises little unless a test says how.
-OPTIONS = CompilerOptions(optimization_level=1 if TARGET == "cpu" else 3)
+OPTIONS = CPU_OPTIONS if TARGET == "cpu" else CompilerOptions()
 
 # A kernel that finds its arguments wrong stops with a message on the CPU. A GPU traps, and the process is lost to CUDA.
 needs_cpu = pytest.mark.skipif(TARGET != "cpu", reason="findings of kernels are reported on the CPU target")
