@@ -14,10 +14,10 @@ _ARCHS = {
     "_sm_89": "compute_89:sm_90",
 }
 
-def _tags(tier):
-    return ["manual"] if tier else []
+def _tags(tier, manual):
+    return ["manual"] if tier or manual else []
 
-def device_kernel(name, srcs, unit, local_defines = [], tiers = [], **attrs):
+def device_kernel(name, srcs, unit, local_defines = [], manual = False, tiers = [], **attrs):
     """Kernels for a GPU: `<name>` for sm_90a, and `<name><tier>` for the tiers.
 
     Args:
@@ -25,6 +25,7 @@ def device_kernel(name, srcs, unit, local_defines = [], tiers = [], **attrs):
       srcs: one CUDA source and what it includes.
       unit: the unit's namespace.
       local_defines: further macros.
+      manual: whether they are for the device bundle alone, as the tiers are.
       tiers: what there are further libraries for: `_sm_80`, `_sm_89`, `_racecheck`.
       **attrs: further attributes of `cuda_library`.
     """
@@ -38,13 +39,13 @@ def device_kernel(name, srcs, unit, local_defines = [], tiers = [], **attrs):
             copts = ["--compress-mode=size"],
             local_defines = local_defines + ["TILEFOUNDRY_UNIT=" + unit] +
                             (["TILEFOUNDRY_RACECHECK"] if tier == "_racecheck" else []),
-            tags = _tags(tier),
+            tags = _tags(tier, manual),
             target_compatible_with = requires_cuda(),
             deps = ["//tilefoundry/runtime/include:cuda"],
             **attrs
         )
 
-def device_test(name, srcs, kernels, deps = [], tiers = [], **attrs):
+def device_test(name, srcs, kernels, deps = [], manual = False, tiers = [], **attrs):
     """A program that runs kernels on a GPU, and for each tier one more.
 
     For each there is a test `<name>_device_test<tier>` with the tag `gpu`, and `<name>_device<tier>`, one file without
@@ -55,6 +56,7 @@ def device_test(name, srcs, kernels, deps = [], tiers = [], **attrs):
       srcs: the sources of the cases (see device_cases.h).
       kernels: names of `device_kernel`s.
       deps: what else the program stands on.
+      manual: as for `device_kernel`.
       tiers: what there are further programs for, as for the kernels.
       **attrs: further attributes of `cc_library`.
     """
@@ -64,7 +66,7 @@ def device_test(name, srcs, kernels, deps = [], tiers = [], **attrs):
             name = name + "_device_main" + tier,
             testonly = True,
             srcs = srcs + [":device_cases"],
-            tags = _tags(tier),
+            tags = _tags(tier, manual),
             target_compatible_with = requires_cuda(),
             deps = [":{}{}".format(kernel, tier) for kernel in kernels] + deps + ["//third_party/cuda:headers"],
             **attrs
@@ -72,7 +74,7 @@ def device_test(name, srcs, kernels, deps = [], tiers = [], **attrs):
         cc_test(
             name = name + "_device_test" + tier,
             size = "medium",
-            tags = ["gpu"] + _tags(tier),
+            tags = ["gpu"] + _tags(tier, manual),
             target_compatible_with = requires_cuda(),
             deps = [":{}_device_main{}".format(name, tier)],
         )
@@ -81,7 +83,7 @@ def device_test(name, srcs, kernels, deps = [], tiers = [], **attrs):
             testonly = True,
             linkopts = ["-Wl,--strip-all"],
             linkstatic = True,
-            tags = _tags(tier),
+            tags = _tags(tier, manual),
             target_compatible_with = requires_cuda(),
             visibility = ["//tools/device_bundle:__pkg__"],
             deps = [":{}_device_main{}".format(name, tier)],
