@@ -21,7 +21,7 @@ from tilefoundry.target import CpuTarget, CudaTarget
 CUDA = CudaTarget("nvidia.h200_sxm")
 TORCH = {"f32": torch.float32, "i64": torch.int64, "i32": torch.int32}
 WRITTEN_WITHOUT_THEIR_NAME = {"slice", "tuple_get_item"}  # x[a:b], p[k]
-# Ops of an author's own placement; coordinates_test, mma_op_test and all programs with meshes have them.
+# Ops of an author's own placement; coordinates_test, local_test, mma_op_test and all programs with meshes have them.
 PLACED = {"reshard", "local", "mesh_coordinate", "mma_sm80_16x8x16", "wgmma_sm90_64x128x16"}
 PROGRAMS = sorted(cases("f32"))
 

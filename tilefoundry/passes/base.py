@@ -102,6 +102,12 @@ def every_thread(module: Module) -> Mesh:
     return Mesh((threads,), Layout((threads.size,), (1,)))
 
 
+def every_cta(module: Module) -> Mesh | None:
+    """The mesh of all CTAs of a launch; None where a program declares none, or one."""
+    ctas = next((t for t in module.effective_topologies() if t.name == "cta" and t.size != 1), None)
+    return None if ctas is None else Mesh((ctas,), Layout((ctas.size,), (1,)))
+
+
 def placement_of(module: Module, target: Target) -> Target:
     """The target that grid, threads and shared memory are chosen for: the Module's own, else `target`."""
     return module.resolve_target() if module.declares_target() else target

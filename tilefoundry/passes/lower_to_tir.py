@@ -11,7 +11,7 @@ from tilefoundry.ir.core.metadata import ExecutionDomainMetadata
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.tir import PrimFunction, fold
 from tilefoundry.ir.verify import meshes_named
-from tilefoundry.passes.base import CALL_FREE, HIR, TILES, TIR, Pass, every_thread, placement_of
+from tilefoundry.passes.base import CALL_FREE, HIR, TILES, TIR, Pass, every_cta, every_thread, placement_of
 from tilefoundry.passes.chain import kernel_calls, lower_chain
 from tilefoundry.passes.inline_functions import without_calls
 from tilefoundry.passes.lower import lower_function
@@ -42,7 +42,8 @@ class LowerToTir(Pass):
 
         def lower_one(fn: Function, name: str) -> PrimFunction:
             inputs, outputs, items, _ = lower_function(module, fn, isinstance(target, CudaTarget))
-            placed_on = ExecutionDomainMetadata((every_thread(module), *meshes_named(fn)))
+            whole = tuple(mesh for mesh in (every_thread(module), every_cta(module)) if mesh is not None)
+            placed_on = ExecutionDomainMetadata((*whole, *meshes_named(fn)))
             return PrimFunction(name, (*inputs, *outputs), fold(items), len(outputs), metadata=(placed_on,))
 
         def lower_any(fn: Function, name: str) -> tuple[PrimFunction, ...]:

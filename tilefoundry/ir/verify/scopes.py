@@ -75,8 +75,16 @@ def in_scope(mesh: Mesh, scopes: tuple[Mesh, ...]) -> bool:
         mesh == composed(nested)
         for count in range(2, len(scopes) + 1)
         for nested in combinations(scopes, count)
-        if not any(isinstance(m.layout, ComposedLayout) for m in nested)
+        if _compose(nested)
     )
+
+
+def _compose(meshes: tuple[Mesh, ...]) -> bool:
+    """Whether meshes may be nested: whole ones, of different levels and names."""
+    levels = [level.name for mesh in meshes for level in mesh.topologies]
+    names = [name for mesh in meshes for name in mesh.names]
+    whole = not any(isinstance(mesh.layout, ComposedLayout) for mesh in meshes)
+    return whole and len(set(levels)) == len(levels) and len(set(names)) == len(names)
 
 
 def _check_levels(fn: Function, mesh: Mesh, topologies: Sequence[Topology] | None, span: SourceSpan | None) -> None:

@@ -17,11 +17,12 @@ from tilefoundry.ir.core.metadata import binding_name, span_of
 from tilefoundry.ir.core.op import Op
 from tilefoundry.ir.dims.ops import DimOp
 from tilefoundry.ir.hir import GridRegionExpr
-from tilefoundry.ir.shard import Broadcast, Layout, ShardLayout, per_unit_strides, with_strides
+from tilefoundry.ir.shard import Broadcast, Layout, ShardLayout, flat_modes, per_unit_strides, with_strides
 from tilefoundry.ir.tir import AllocTensor, Binding, EffectOp, Evaluate, Item, ValueOp, view_as
 from tilefoundry.ir.types import INDEX_TYPE, StorageKind, TensorType
 from tilefoundry.passes.base import every_thread
 from tilefoundry.passes.lower.empty import EMPTY, is_empty, without_elements
+from tilefoundry.passes.lower.own import OwnCopies
 from tilefoundry.passes.lower.reach import Reach
 from tilefoundry.passes.lower.registry import rule_for
 from tilefoundry.passes.lower.uses import Uses
@@ -63,7 +64,9 @@ class Lowering:
     def __init__(self, module: Module, results: Iterable[Expr], tensor_cores: bool) -> None:
         self.module = module
         self.tensor_cores = tensor_cores
+        results = tuple(results)
         self.uses = Uses(results)
+        self.own = OwnCopies(results)
         self.items: list[Item] = []
         self._memo: list[dict[int, tuple[Expr, Value]]] = [{}]
         self._loops_run: list[dict[int, tuple[Carry, ...]]] = [{}]
@@ -238,7 +241,8 @@ class Lowering:
     def view(self, var: Var, type_: TensorType) -> Var:
         """``var``'s storage under another type; ``var`` itself where nothing changes."""
         if type_.storage is StorageKind.RMEM and isinstance(type_.layout, Layout):
-            whole = ShardLayout(type_.layout, (Broadcast(),), every_thread(self.module))
+            modes = zip(*flat_modes(type_.layout), strict=True)
+            whole = ShardLayout(Layout(*map(tuple, modes)), (Broadcast(),), every_thread(self.module))
             type_ = replace(type_, layout=whole)
         if var.type == type_:
             return var

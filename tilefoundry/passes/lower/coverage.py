@@ -2,21 +2,80 @@
 
 An output is a fresh global tensor that the launch does not clear, so coverage is proven, not assumed: on each axis the
 written window is the whole axis, or follows one loop that walks the whole axis in steps of the window; and every other
-loop around the write runs at least once.
+loop around the write runs at least once. Windows that instances write side by side, each at the place that its mesh
+coordinates say, count as one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tilefoundry.ir.core.expr import Expr, Tuple, Var
-from tilefoundry.ir.dims import DimVar, dim_equal
+from tilefoundry.ir.core.expr import Expr, Var
+from tilefoundry.ir.dims import INDEX_TYPE, Dim, DimVar, dim_add, dim_atoms, dim_equal, dim_sub, substitute_dim
 from tilefoundry.ir.hir import GridRegionExpr
-from tilefoundry.ir.types import ShapeDim
+from tilefoundry.ir.shard import MeshAxis, ShardLayout, Split
+from tilefoundry.ir.types import ShapeDim, TensorType
+from tilefoundry.passes.lower.shard.mesh_coordinate import coordinates_in
+
+
+def side_by_side(
+    sizes: Sequence[ShapeDim], offsets: Sequence[Expr | int], update: TensorType
+) -> tuple[tuple[ShapeDim, ...], tuple[Expr | int, ...]]:
+    """The window that all instances write together, and where it starts.
+
+    Axes on which that is none, or not known to be, stay as they are.
+
+    Args:
+        sizes, offsets: of the window of one instance, with one entry for each axis of the tensor.
+        update: what is written. Of the window of one instance others write what they own of it.
+    """
+    spread = [[a for atom in _atoms(offset) for a in coordinates_in(atom)] for offset in offsets]
+    used = [axis for axes in spread for axis in axes]
+    layout = update.layout
+    if isinstance(layout, ShardLayout):
+        used += [MeshAxis(layout.mesh, n) for n, attr in enumerate(layout.attrs) if isinstance(attr, Split)]
+    if len(set(used)) != len(used) or not _independent(used):
+        return tuple(sizes), tuple(offsets)
+    joined = [_joined(*window) for window in zip(sizes, offsets, strict=True)]
+    return tuple(size for size, _ in joined), tuple(start for _, start in joined)
+
+
+def _joined(size: ShapeDim, offset: Expr | int) -> tuple[ShapeDim, Expr | int]:
+    """Along one axis, for offsets that are sums of multiples of coordinates and of something that is the same."""
+    steps: list[tuple[int, int]] = []
+    start: Dim = offset
+    for atom in _atoms(offset):
+        axes = coordinates_in(atom)
+        if not axes:
+            continue
+        step, extent = dim_sub(substitute_dim(start, {atom: dim_add(atom, 1)}), start), axes[0].extent
+        if not isinstance(step, int) or not isinstance(extent, int) or step <= 0:
+            return size, offset
+        steps.append((step, extent))
+        start = substitute_dim(start, {atom: 0})
+    whole: ShapeDim = size
+    for step, extent in sorted(steps):
+        if not isinstance(whole, int) or step > whole:
+            return size, offset
+        whole += step * (extent - 1)
+    return whole, start
+
+
+def _atoms(offset: Expr | int) -> frozenset[Expr]:
+    return dim_atoms(offset) if isinstance(offset, Expr) and offset.type == INDEX_TYPE else frozenset()
+
+
+def _independent(axes: Sequence[MeshAxis]) -> bool:
+    """Whether all coordinates occur together: axes of several meshes of one level depend on each other."""
+    meshes = {axis.mesh for axis in axes}
+    return sum(len(mesh.topologies) for mesh in meshes) == len({t.name for mesh in meshes for t in mesh.topologies})
 
 
 def why_uncovered(
-    shape: Sequence[ShapeDim], sizes: Sequence[ShapeDim], offsets: Tuple, loops: Sequence[GridRegionExpr]
+    shape: Sequence[ShapeDim],
+    sizes: Sequence[ShapeDim],
+    offsets: Sequence[Expr | int],
+    loops: Sequence[GridRegionExpr] = (),
 ) -> str | None:
     """Where the windows may leave elements unwritten, or None when all are written.
 
@@ -27,7 +86,7 @@ def why_uncovered(
         loops: the loops around the write, outermost first.
     """
     by_variable = {id(loop.induction_var): loop for loop in loops}
-    for axis, (extent, size, offset) in enumerate(zip(shape, sizes, offsets.elements, strict=True)):
+    for axis, (extent, size, offset) in enumerate(zip(shape, sizes, offsets, strict=True)):
         if isinstance(offset, int) or not isinstance(offset, Var):
             if not (_is_zero(offset) and dim_equal(size, extent)):
                 return f"on axis {axis}"
@@ -41,7 +100,9 @@ def why_uncovered(
     return None
 
 
-def shared_by_iterations(sizes: Sequence[ShapeDim], offsets: Tuple, loops: Sequence[GridRegionExpr]) -> str | None:
+def shared_by_iterations(
+    sizes: Sequence[ShapeDim], offsets: Sequence[Expr | int], loops: Sequence[GridRegionExpr]
+) -> str | None:
     """The variable of a spread loop whose iterations may write the same elements, or None when none do.
 
     Iterations that are spread over CTAs run in no order, so each must keep to its own step of some axis.
@@ -49,7 +110,7 @@ def shared_by_iterations(sizes: Sequence[ShapeDim], offsets: Tuple, loops: Seque
     for loop in loops:
         if loop.spread is None:
             continue
-        own = [size for size, offset in zip(sizes, offsets.elements, strict=True) if offset is loop.induction_var]
+        own = [size for size, offset in zip(sizes, offsets, strict=True) if offset is loop.induction_var]
         if not any(isinstance(size, int) and isinstance(loop.step, int) and size <= loop.step for size in own):
             return loop.induction_var.name
     return None

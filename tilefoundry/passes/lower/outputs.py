@@ -8,7 +8,6 @@ from typing import TypeGuard
 from tilefoundry.ir.core.expr import Call, Constant, Expr, Tuple, Var
 from tilefoundry.ir.core.op import Op
 from tilefoundry.ir.dims import dim_add
-from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.hir import (
     Arange,
     Concat,
@@ -27,10 +26,11 @@ from tilefoundry.ir.tir import StoreScalar, TileStore
 from tilefoundry.ir.traverse import post_order
 from tilefoundry.ir.types import ShapeDim, StorageKind
 from tilefoundry.passes.lower.context import Lowering, tensor_type
-from tilefoundry.passes.lower.coverage import shared_by_iterations, why_uncovered
+from tilefoundry.passes.lower.coverage import shared_by_iterations, side_by_side, why_uncovered
 from tilefoundry.passes.lower.empty import is_empty, without_empty_updates
 from tilefoundry.passes.lower.registry import writer_for
 from tilefoundry.passes.lower.shape.join import narrowed, write_parts
+from tilefoundry.passes.lower.shape.own_windows import static_extents, store_window
 from tilefoundry.passes.lower.shape.slice import whole
 from tilefoundry.passes.lower.shape.windows import exact
 from tilefoundry.passes.lower.shard.partial import completed, completed_scalar
@@ -147,7 +147,9 @@ def store_carry(ctx: Lowering, value: Expr, carried: Var, output: Var) -> None:
         if _stays_in_memory(write.update):
             _write_window(ctx, write, output, offsets)
             return
-        ctx.emit(TileStore(_static(ctx, value, write.sizes)), _held(ctx, write.update), output, offsets)
+        differ = ctx.own.of(write.update) | ctx.own.of(write.offsets)
+        held, sizes = _held(ctx, write.update), static_extents(ctx, value, write.sizes)
+        store_window(ctx, write.call, held, differ, output, offsets.elements, sizes)
         return
     if isinstance(write, _Loop):
         store_carry(ctx, write.region.init_args[write.carry], carried, output)
@@ -218,7 +220,7 @@ def _store_whole(ctx: Lowering, result: Expr, source: Expr, output: Var) -> None
     shape = tensor_type(output).shape
     value = completed(ctx, result, source) or whole(ctx, source) or ctx.lower(source)
     if isinstance(value, Var) and tensor_type(value).shape:
-        box = _static(ctx, source, shape)
+        box = static_extents(ctx, source, shape)
         ctx.emit(TileStore(box), value, output, Tuple((0,) * len(box)))
     else:
         write_parts(ctx, result, value, Window(output, (0,) * len(shape), shape), everywhere=True)
@@ -239,16 +241,6 @@ def _scalar(ctx: Lowering, result: Expr) -> Expr:
                 remedy="return a tensor that has an element for each coordinate",
             )
     return value if isinstance(value, Expr) else Constant(value, tensor_type(result))
-
-
-def _static(ctx: Lowering, at: Expr, shape: tuple[ShapeDim, ...]) -> tuple[int, ...]:
-    if not all(isinstance(extent, int) for extent in shape):
-        ctx.refuse(
-            at,
-            f"a tile has static extents, got ({', '.join(map(format_dim, shape))})",
-            remedy="walk the symbolic axis with `for i in tile(extent, step)`",
-        )
-    return tuple(extent for extent in shape if isinstance(extent, int))
 
 
 # ---- what a carried global tensor becomes -----------------------------------------------------------------------
@@ -319,14 +311,18 @@ def _check_filled(ctx: Lowering, region: GridRegionExpr, carry: int) -> None:
     writes = _Writes()
     writes.collect(region, carry, [])
     shape = tensor_type(region.carried_args[carry]).shape
-    for insert, loops in writes.found:
-        if (name := shared_by_iterations(insert.sizes, insert.offsets, loops)) is not None:
+    windows = [
+        (insert, *side_by_side(insert.sizes, insert.offsets.elements, tensor_type(insert.update)), loops)
+        for insert, loops in writes.found
+    ]
+    for insert, sizes, offsets, loops in windows:
+        if (name := shared_by_iterations(sizes, offsets, loops)) is not None:
             ctx.refuse(
                 insert.call,
                 f"iterations over '{name}' are spread over CTAs and may write the same elements",
                 remedy=f"insert at '{name}' along some axis, no more than the loop's step",
             )
-    reasons = [why_uncovered(shape, insert.sizes, insert.offsets, loops) for insert, loops in writes.found]
+    reasons = [why_uncovered(shape, sizes, offsets, loops) for _, sizes, offsets, loops in windows]
     if None not in reasons:
         where = f" {reasons[0]}" if reasons else ""
         ctx.refuse(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tilefoundry.ir.core.expr import Call
+from tilefoundry.ir.core.expr import Call, Expr
 from tilefoundry.ir.core.op import Op
 
 if TYPE_CHECKING:
@@ -56,6 +56,11 @@ def writes(op: type[Op]) -> Callable[[Writer], Writer]:
 def writer_for(op: type[Op]) -> Writer | None:
     """What writes the value of calls to ``op`` into global memory, or None."""
     return _WRITERS.get(op) or _WRITERS_OF_OTHERS.get(op)
+
+
+def writer_of(value: Expr) -> Writer | None:
+    """What writes a value into global memory; None for values of loops, and of ops that have no such function."""
+    return writer_for(type(value.target)) if isinstance(value, Call) and isinstance(value.target, Op) else None
 
 
 def writes_unless_others(op: type[Op], writer: Writer) -> None:

@@ -10,6 +10,7 @@ from tilefoundry.ir.core.op import Op, ParamDef, TypeContext, register_op
 from tilefoundry.ir.dims.arith import dim_product
 from tilefoundry.ir.hir.common import tensor_operand
 from tilefoundry.ir.hir.fresh import fresh_plain
+from tilefoundry.ir.hir.shape.reshape import view_strides
 from tilefoundry.ir.shard import Dynamic, Layout, ShardLayout, format_int_tuple, group_modes, shard_layout_local_shape
 from tilefoundry.ir.types import TensorType
 
@@ -22,7 +23,7 @@ class Local(Op):
     x: ClassVar[ParamDef] = ParamDef()
 
     def type_rule(self, ctx: TypeContext, x: Expr | int) -> TensorType:  # type: ignore[override]
-        """The local extents of each axis, with the strides of the local modes."""
+        """The local extents of each axis, with one stride where that steps through its modes, else theirs."""
         t = tensor_operand(ctx, "x", x)
         sl = t.layout
         if not isinstance(sl, ShardLayout):
@@ -42,8 +43,14 @@ class Local(Op):
         strides = sl.layout.strides
         if strides is None:
             return TensorType(shape, t.dtype, fresh_plain(shape, t.storage), t.storage)
-        layout = Layout(
-            tuple(tuple(local[k] for k in group) for group in groups),
-            tuple(tuple(strides[k] for k in group) for group in groups),
+        axes = [Layout(tuple(local[k] for k in g), tuple(strides[k] for k in g)) for g in groups]
+        steps = [view_strides(axis, (extent,)) for axis, extent in zip(axes, shape, strict=True)]
+        return TensorType(
+            shape,
+            t.dtype,
+            Layout(
+                tuple(a.shape if s is None else e for a, s, e in zip(axes, steps, shape, strict=True)),
+                tuple(a.strides if s is None else s[0] for a, s in zip(axes, steps, strict=True)),
+            ),
+            t.storage,
         )
-        return TensorType(shape, t.dtype, layout, t.storage)

@@ -152,7 +152,13 @@ def test_local_is_one_units_part():
     tile = resharded((64, 64), "gmem", (Placed(4, (W,)), 2, Placed(8, (GROUP,)), 8, Placed(4, (QUAD,)), 2), "rmem")
     part = call(Local(), Var("t", tile)).type
     assert (part.shape, part.storage) == ((2, 16), StorageKind.RMEM)
-    assert part.layout == Layout(((1, 2, 1), (8, 1, 2)), ((0, 16, 0), (2, 0, 1)))
+    assert part.layout == Layout((2, 16), (16, 1))
+    strided = ShardLayout(Layout((4, 2, 8, 8), (0, 16, 0, 2)), (Split(0), Split(2), Broadcast()), THREADS)
+    part = call(Local(), Var("t", make_tensor_type((64, 8), "f32", "rmem", strided))).type
+    assert part.layout == Layout((2, 8), (16, 2))
+    gaps = ShardLayout(Layout((2, 4, 4, 8), (64, 0, 8, 1)), (Split(1), Broadcast(), Broadcast()), THREADS)
+    part = call(Local(), Var("t", make_tensor_type((32, 8), "f32", "rmem", gaps))).type
+    assert part.layout == Layout(((2, 1, 4), 8), ((64, 0, 8), 1))
     with pytest.raises(VerifyError, match="spread over a mesh"):
         call(Local(), var((4,)))
     dynamic = ShardLayout(Layout((4,), (1,)), (Dynamic(), Broadcast(), Broadcast()), THREADS)

@@ -16,6 +16,7 @@ from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.hir import Reshape
 from tilefoundry.ir.shard import Partial, ShardLayout
 from tilefoundry.ir.types import StorageKind
+from tilefoundry.passes.lower.apart import apart
 from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.expansion import Primitives, operand
 from tilefoundry.passes.lower.index.windows import (
@@ -103,9 +104,13 @@ def _from_registers(ctx: Lowering, call: Call, x: Expr, index: Expr, axis: int) 
         )
     fragment = ctx.fragment(x, call)
     indices = _along(ctx, call, index_fragment(ctx, call, index, tensor_type(fragment)), axis)
-    tile = staged(ctx, call, fragment)
+    own = ctx.own.of(x)
+    lifted = apart(ctx, call, fragment, own)
+    axis += tensor_type(lifted).rank - tensor_type(fragment).rank
+    tile = staged(ctx, call, lifted)
     dst = ctx.result(call, "chosen")
-    seen = [ctx.view(x, cta_part(tensor_type(x))) for x in (indices, dst)]
+    each = [apart(ctx, call, x, own) for x in (indices, dst)]
+    seen = [ctx.view(x, cta_part(tensor_type(x))) for x in each]
     source = of_tile(tile)
     ctx.emit(
         tir.Gather((source.kept, (), ()), False, axis),

@@ -13,6 +13,7 @@ from tilefoundry.ir.dims import dim_range
 from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.hir import ReduceKind, TopK, TupleGetItem
 from tilefoundry.ir.types import DType, ShapeDim, StorageKind, TensorType, TupleType
+from tilefoundry.passes.lower.apart import apart
 from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.deferred import deferred
 from tilefoundry.passes.lower.empty import identity
@@ -24,6 +25,7 @@ from tilefoundry.passes.lower.staging import staged as staged_fragment
 from tilefoundry.passes.lower.tile import Tile, staged, window
 from tilefoundry.passes.lower.values import Parts
 
+_PARTS = ("values", "places")
 _TILE = 16384  # elements that a CTA orders at once, however few threads it has
 
 
@@ -35,20 +37,25 @@ def in_order(ctx: Lowering, call: Call, axis: int, *, largest: bool) -> Parts:
     if storage not in (StorageKind.RMEM, StorageKind.SMEM):
         return Parts((deferred(call, 0), deferred(call, 1)))
     types = [ctx.held_type(t) for t in call.type.fields if isinstance(t, TensorType)]
+    seen: list[Var] = []
+    results: list[Var] = []
     if storage is StorageKind.SMEM:
         source, parts = ctx.shared(x, call), types
     else:
-        source, parts = staged_fragment(ctx, call, ctx.fragment(x, call)), [cta_part(t) for t in types]
-    tiles = [staging_tile(ctx, hint, part) for hint, part in zip(("values", "places"), parts, strict=True)]
+        own = ctx.own.of(x)
+        fragment = ctx.fragment(x, call)
+        lifted = apart(ctx, call, fragment, own)
+        axis += tensor_type(lifted).rank - tensor_type(fragment).rank
+        results = [ctx.alloc(f"{hint}_held", type_) for hint, type_ in zip(_PARTS, types, strict=True)]
+        seen = [apart(ctx, call, result, own) for result in results]
+        source, parts = staged_fragment(ctx, call, lifted), [cta_part(tensor_type(s)) for s in seen]
+    tiles = [staging_tile(ctx, hint, part) for hint, part in zip(_PARTS, parts, strict=True)]
     windows = [of_tile(tile) for tile in (source, *tiles)]
     emit_on_windows(ctx, tir.TopK(tuple(w.kept for w in windows), False, axis, largest), windows)
     if storage is StorageKind.SMEM:
         return Parts(tuple(tiles))
-    results: list[Var] = []
-    for tile, type_ in zip(tiles, types, strict=True):
-        result = ctx.alloc(f"{tile.name}_held", type_)
+    for tile, result in zip(tiles, seen, strict=True):
         unstaged(ctx, call, tile, result)
-        results.append(result)
     return Parts(tuple(results))
 
 

@@ -1,6 +1,7 @@
 """InsertSlice: of registers, a copy with a window overwritten; of a global tensor, a result of boxes around the window.
 
-That of an output which a loop fills is lowered by ``outputs.py``.
+Where instances write windows of their own, or from registers, the result is the tensor first, unless the windows are
+all of it, and then the windows. That of an output which a loop fills is lowered by ``outputs.py``.
 """
 
 from __future__ import annotations
@@ -8,18 +9,22 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tilefoundry.ir import tir
-from tilefoundry.ir.core.expr import Call, Expr, Tuple
+from tilefoundry.ir.core.expr import Call, Expr, Tuple, Var
 from tilefoundry.ir.dims import INDEX_TYPE, dim_add, dim_max, dim_min, dim_sub, is_dim_expr
 from tilefoundry.ir.dims.format import format_dim
-from tilefoundry.ir.hir import InsertSlice
+from tilefoundry.ir.hir import InsertSlice, Reshard
 from tilefoundry.ir.hir.shape.insert_slice import update_axes
 from tilefoundry.ir.types import ShapeDim, StorageKind
+from tilefoundry.passes.base import every_cta
 from tilefoundry.passes.lower.context import Lowering, tensor_type
-from tilefoundry.passes.lower.registry import lowers, writes
+from tilefoundry.passes.lower.coverage import side_by_side, why_uncovered
+from tilefoundry.passes.lower.registry import lowers, writer_of, writes
 from tilefoundry.passes.lower.shape.join import narrowed, write_parts
+from tilefoundry.passes.lower.shape.own_windows import static_extents, store_window
 from tilefoundry.passes.lower.shape.place import write
-from tilefoundry.passes.lower.shape.slice import stays_inside, whole
-from tilefoundry.passes.lower.shape.windows import part
+from tilefoundry.passes.lower.shape.slice import coordinates_of, stays_inside, whole
+from tilefoundry.passes.lower.shape.windows import exact, part
+from tilefoundry.passes.lower.shard.partial import completed
 from tilefoundry.passes.lower.values import Scalar, Uniform, Value, Window
 
 
@@ -63,14 +68,11 @@ def write_insert_slice(ctx: Lowering, call: Call, out: Window, everywhere: bool)
     op, (dst, update, offsets) = call.target, call.args
     assert isinstance(op, InsertSlice) and isinstance(dst, Expr) and isinstance(update, Expr)
     assert isinstance(offsets, Tuple)
-    old, new = (whole(ctx, x) or ctx.lower(x) for x in (dst, update))
-    if not isinstance(old, Window | Uniform) or not isinstance(new, Window | Uniform):
-        what = old if not isinstance(old, Window | Uniform) else new
-        ctx.refuse(
-            call,
-            f"tf.insert_slice writes to global memory from tensors that lie there, got {ctx.describe(what)}",
-            remedy="update a result in the loop that fills it, or return the operand first",
-        )
+    new = _update(ctx, update)
+    old = whole(ctx, dst) or ctx.lower(dst) if writer_of(dst) is None else None
+    if coordinates_of(offsets) or not isinstance(old, Window | Uniform) or not isinstance(new, Window | Uniform):
+        _write_over(ctx, call, new, exact(ctx, out), everywhere)
+        return
     shape = tensor_type(dst).shape
     filled = update_axes(op.sizes, tensor_type(update).shape)
     assert filled is not None  # of what the type rule accepts
@@ -90,6 +92,51 @@ def write_insert_slice(ctx: Lowering, call: Call, out: Window, everywhere: bool)
             new = _narrowed(new, filled.index(axis), dim_sub(first, start), count)
     lacking = tuple(out.kept[axis] for axis in range(len(shape)) if axis not in filled)
     write_parts(ctx, call, new, replace(out, drop=tuple(sorted((*out.drop, *lacking)))), everywhere)
+
+
+def _update(ctx: Lowering, update: Expr) -> Value:
+    """What is inserted; a reshard to global memory says nothing more about it."""
+    match update:
+        case Call(target=Reshard(), args=(Expr() as source,)) if tensor_type(update).storage is StorageKind.GMEM:
+            return completed(ctx, update, source) or whole(ctx, source) or ctx.lower(source)
+    return whole(ctx, update) or ctx.lower(update)
+
+
+def _write_over(ctx: Lowering, call: Call, new: Value, output: Var, everywhere: bool) -> None:
+    """The tensor, and once it lies there the windows; these alone where they are all of it."""
+    op, (dst, update, offsets) = call.target, call.args
+    assert isinstance(op, InsertSlice) and isinstance(dst, Expr) and isinstance(update, Expr)
+    assert isinstance(offsets, Tuple)
+    shape = tensor_type(dst).shape
+    starts = tuple(_offset(ctx, op, k, offset, shape[k]) for k, offset in enumerate(offsets.elements))
+    if why_uncovered(shape, *side_by_side(op.sizes, offsets.elements, tensor_type(update))) is not None:
+        _write_first(ctx, call, dst, output, everywhere)
+    differ = ctx.own.of(update) | ctx.own.of(offsets)
+    in_memory = not isinstance(new, Var) or tensor_type(new).storage not in (StorageKind.RMEM, StorageKind.SMEM)
+    if in_memory and not differ:
+        filled = update_axes(op.sizes, tensor_type(update).shape)
+        assert filled is not None  # of what the type rule accepts
+        window = Window(output, starts, op.sizes, tuple(k for k in range(len(shape)) if k not in filled))
+        write_parts(ctx, call, new, window, everywhere and not coordinates_of(offsets))
+        return
+    if in_memory:
+        held = ctx.alloc("update", replace(tensor_type(update), layout=None, storage=StorageKind.RMEM))
+        write(ctx, call, new, held)
+        new = held
+    assert isinstance(new, Var)
+    store_window(ctx, call, new, differ, output, starts, static_extents(ctx, call, op.sizes))
+
+
+def _write_first(ctx: Lowering, call: Call, dst: Expr, output: Var, everywhere: bool) -> None:
+    """Writes the tensor that windows are inserted into, and lets all instances that write meet."""
+    extents = tensor_type(output).shape
+    out = Window(output, (0,) * len(extents), extents)
+    if (write_dst := writer_of(dst)) is not None:
+        assert isinstance(dst, Call)
+        write_dst(ctx, dst, out, everywhere)
+    else:
+        write_parts(ctx, call, whole(ctx, dst) or ctx.lower(dst), out, everywhere)
+    ctx.emit(tir.Sync(every_cta(ctx.module) if everywhere else None))
 
 
 def _narrowed(value: Window | Uniform, axis: int, start: Scalar, size: ShapeDim) -> Window | Uniform:

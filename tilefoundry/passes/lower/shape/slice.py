@@ -93,7 +93,7 @@ def write_slice(ctx: Lowering, call: Call, out: Window, everywhere: bool) -> Non
 def _start(ctx: Lowering, call: Call, k: int, start: Expr | int, extent: ShapeDim) -> Scalar:
     op = call.target
     assert isinstance(op, Slice)
-    for coordinate in _coordinates(start):
+    for coordinate in coordinates_of(start):
         if not is_of_one_cta(coordinate):
             ctx.refuse(
                 call,
@@ -134,8 +134,8 @@ def _is_index(value: Scalar) -> bool:
     return isinstance(value, Var) and value.type == INDEX_TYPE
 
 
-def _coordinates(start: Expr | int) -> tuple[MeshAxis, ...]:
-    """The mesh axes on whose coordinates a start depends."""
+def coordinates_of(start: Expr | int) -> tuple[MeshAxis, ...]:
+    """The mesh axes on whose coordinates a start, or a tuple of starts, depends."""
     parts = post_order(start) if isinstance(start, Expr) else ()
     return tuple(axis for part in parts for axis in coordinates_in(part))
 
