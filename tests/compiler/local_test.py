@@ -76,15 +76,29 @@ def both_levels(x: Tensor[(18, 40), "bf16"]) -> tuple[Tensor[(18, 5, 8), "bf16"]
         ), steps
 
 
-@func(topologies=(Topology("cta", 5), Topology("thread", 1)), target=TARGET)
-def ctas(x: Tensor[(35, 7), "i32"]) -> Tensor[(35, 7), "i32"]:
-    """Every fifth row of a CTA that is one thread."""
-    with Mesh(("cta",), (5,), ("c",)) as c:
-        part = tf.local(tf.reshard(x, (7, 5 @ c.c, 7), "rmem"))
-        return tf.insert_slice(tf.zeros(Tensor[(35, 7), "i32"]), part * part - tf.cast(c.c, "i32"), (c.c * 7, 0))
+ROWS = Tensor[(12, 7), "i32"]
 
 
-@pytest.mark.parametrize("module", [parts, through_shared_memory, both_levels, ctas], ids=lambda m: m.name)
+@func(topologies=LEVELS, target=TARGET)
+def of_memory(x: ROWS, y: Tensor[(2, 7), "i32"]) -> tuple[ROWS, ROWS, ROWS, ROWS]:
+    """Parts of global tensors, of what is computed from them, of a shared tile, and of CTAs alone."""
+    with Mesh(("cta",), (3,), ("c",)) as c, Mesh(("thread",), (4, 2), ("w", "l")) as m:
+        part = tf.local(tf.reshard(x, (3, 4 @ m.w, 7), "gmem"))
+        total = part + tf.reduce(part, (1,), True, ReduceKind.SUM)
+        for i in range(3):
+            total = total * 2 + part + tf.cast(i + m.w, "i32")
+        pair = tf.local(tf.reshard(x * 3, (3 @ c.c, 2, 2 @ m.l, 7), "gmem"))
+        staged = tf.local(tf.reshard(x, (4 @ m.w, 3, 7), "smem"))
+        fifth = tf.local(tf.reshard(x, (4, 3 @ c.c, 7), "rmem"))
+        return (
+            tf.insert_slice(tf.zeros(ROWS), total, (m.w * 3, 0)),
+            tf.insert_slice(tf.zeros(ROWS), pair * y, (c.c * 4 + m.l * 2, 0)),
+            tf.insert_slice(tf.zeros(ROWS), staged - tf.cast(m.w, "i32"), (m.w * 3, 0)),
+            tf.insert_slice(tf.zeros(ROWS), fifth * fifth - tf.cast(c.c, "i32"), (c.c * 4, 0)),
+        )
+
+
+@pytest.mark.parametrize("module", [parts, through_shared_memory, both_levels, of_memory], ids=lambda m: m.name)
 def test_compiled_as_evaluated(module: Module) -> None:
     types = [param.type for param in module.entry_function().params]
     kinds = {"f32": torch.float32, "bf16": torch.bfloat16, "i32": torch.int32}

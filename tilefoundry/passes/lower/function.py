@@ -15,6 +15,7 @@ from tilefoundry.ir.traverse import post_order
 from tilefoundry.ir.types import DType, StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.depth import room_for_deep_programs
+from tilefoundry.passes.lower.held_parts import with_held_parts
 from tilefoundry.passes.lower.outputs import store_results
 from tilefoundry.passes.names import Names
 from tilefoundry.passes.results import results_of
@@ -35,7 +36,7 @@ def lower_function(
     _check_elements(fn)
     body = fn.body
     assert body is not None
-    results = tuple(map(_in_memory, results_of(body)))
+    results = tuple(map(_in_memory, with_held_parts(results_of(body))))
     ctx = Lowering(module, results, tensor_cores)
     for param in fn.params:
         ctx.names.fresh(param.name)

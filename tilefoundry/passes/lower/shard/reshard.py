@@ -50,11 +50,27 @@ def lower_reshard(ctx: Lowering, call: Call) -> Value:
         return _to_registers(ctx, call, source, value, ctx.held_type(to))
     if to.storage is StorageKind.SMEM:
         return _to_shared(ctx, call, source, value, to)
+    if to.storage is StorageKind.GMEM and not _is_held(value):
+        return value  # of global tensors, and nothing has placed it yet
     ctx.refuse(
         call,
         f"a reshard to {to.storage} can be compiled as the result of a function, not as an intermediate value",
         remedy="return it, or keep the value in 'smem' or 'rmem'",
     )
+
+
+def _is_held(value: Value) -> bool:
+    """Whether registers or shared memory hold a value."""
+    match value:
+        case Var():
+            return tensor_type(value).storage is not StorageKind.GMEM
+        case Product():
+            return True
+        case Join(parts=parts):
+            return any(map(_is_held, parts))
+        case Reshaped(value=inner):
+            return _is_held(inner)
+    return False
 
 
 def _to_registers(ctx: Lowering, call: Call, source: Expr, value: Value, to: TensorType) -> Value:

@@ -1,0 +1,64 @@
+"""Parts that units take of tensors in memory, `tf.local` of a value in 'gmem' or 'smem', held in registers.
+
+Memory is shared, so a value that differs from unit to unit has no place there. Every unit loads its part, and what is
+computed from it is each unit's own as well; operands that it meets in memory are loaded whole.
+"""
+
+from __future__ import annotations
+
+from tilefoundry.diagnostics import VerifyError
+from tilefoundry.ir.core.expr import Call, Expr
+from tilefoundry.ir.core.metadata import BindingMetadata
+from tilefoundry.ir.hir import Local, Reshard
+from tilefoundry.ir.rewrite import Node, Rewriter
+from tilefoundry.ir.shard import Layout, ShardLayout, per_unit_strides, row_major, with_strides
+from tilefoundry.ir.types import StorageKind, TensorType
+
+_MEMORY = (StorageKind.GMEM, StorageKind.SMEM)
+
+
+def with_held_parts(results: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """The results of a function, each in the memory that it was in."""
+    rewrite = _HeldParts({})
+    return tuple(_back(rewrite.expr(result), result) for result in results)
+
+
+class _HeldParts(Rewriter):
+    def _rebuild(self, node: Expr) -> Node:
+        if isinstance(node, Call) and isinstance(node.target, Local) and _lies_in(node.args[0], _MEMORY):
+            (x,) = self._all(node.args)
+            assert isinstance(x, Expr)
+            return Call(node.target, (_loaded(x),), metadata=node.metadata)
+        try:
+            return super()._rebuild(node)
+        except VerifyError:
+            # an operand is in registers now, and has to meet others there
+            assert isinstance(node, Call)
+            args = tuple(_in_registers(arg) if _lies_in(arg, _MEMORY) else arg for arg in self._all(node.args))
+            return Call(node.target, args, metadata=node.metadata)
+
+
+def _loaded(x: Expr) -> Expr:
+    """A spread value in registers; of a shared tile, each unit reads its part."""
+    assert isinstance(x.type, TensorType) and isinstance(x.type.layout, ShardLayout)  # typed
+    apart = Reshard(with_strides(x.type.layout, per_unit_strides(x.type.layout)), StorageKind.RMEM)
+    if isinstance(x, Call) and isinstance(x.target, Reshard) and x.type.storage is StorageKind.SMEM:
+        x = Call(Reshard(row_major(x.type.shape), StorageKind.SMEM), x.args, metadata=x.metadata)
+    return Call(apart, (x,), metadata=x.metadata)
+
+
+def _in_registers(x: Node) -> Expr:
+    assert isinstance(x, Expr) and isinstance(x.type, TensorType)
+    metadata = tuple(m for m in x.metadata if not isinstance(m, BindingMetadata))
+    return Call(Reshard(Layout(x.type.shape), StorageKind.RMEM), (x,), metadata=metadata)
+
+
+def _back(value: Expr, result: Expr) -> Expr:
+    assert isinstance(value.type, TensorType) and isinstance(result.type, TensorType)
+    if value.type.storage is result.type.storage:
+        return value
+    return Call(Reshard(Layout(value.type.shape), result.type.storage), (value,), metadata=result.metadata)
+
+
+def _lies_in(x: Node, storages: tuple[StorageKind, ...]) -> bool:
+    return isinstance(x, Expr) and isinstance(x.type, TensorType) and bool(x.type.rank) and x.type.storage in storages
