@@ -92,10 +92,10 @@ def factors_that_differ() -> Module:
     class P:
         @func
         def f(x: Tensor[(64, 8), "f32"]) -> Tensor[(64, 8), "f32"]:
-            with Mesh(("thread",), (32,), ("t",)) as t:
-                a = tf.reshard(x, (2, 32 @ t.t, 8), "rmem")
-                b = tf.reshard(a, (32 @ t.t, 2, 8), "rmem")  # <- here
-                return tf.reshard(b, (32 @ t.t, 2, 8), "gmem")
+            with Mesh(("cta",), (4,), ("c",)) as c:
+                a = tf.reshard(x, (16, 4 @ c.c, 8), "rmem")
+                b = tf.reshard(a, (4 @ c.c, 16, 8), "rmem")  # <- here
+                return tf.reshard(b, (4 @ c.c, 16, 8), "gmem")
 
     return P
 

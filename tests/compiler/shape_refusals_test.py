@@ -10,7 +10,7 @@ import pytest
 
 from tests.compiler.refusing import check_refused
 from tilefoundry import DimVar, Mesh, TileFoundryError, Topology, func
-from tilefoundry.dsl import Tensor, tf, tile
+from tilefoundry.dsl import ReduceKind, Tensor, tf, tile
 from tilefoundry.ir.core.module import Module
 from tilefoundry.target import CudaTarget
 
@@ -32,10 +32,20 @@ def joined_along_a_split_axis() -> Module:
 
 def run_time_index_of_registers() -> Module:
     @func(target=TARGET, topologies=LEVELS)
-    def f(x: Tensor[(32, 8), "f32"], i: Tensor[(), "i32"]) -> Tensor[(32, 2), "f32"]:
-        with Mesh(("thread",), (32,), ("t",)) as t:
-            r = tf.reshard(x, (32 @ t.t, 8), "rmem")
-            return tf.reshard(r[:, i : i + 2], (32 @ t.t, 2), "gmem")  # <- here
+    def f(x: Tensor[(64, 32), "f32"], i: Tensor[(), "i64"]) -> Tensor[(32, 32), "f32"]:
+        with Mesh(("thread",), (32,), ("t",)) as m:
+            r = tf.reshard(x, (64, 32 @ m.t), "rmem")
+            return tf.reshard(r[i : i + 32, :], (32, 32 @ m.t), "gmem")  # <- here
+
+    return f
+
+
+def formula_of_a_coordinate_that_threads_reduce() -> Module:
+    @func(target=TARGET, topologies=LEVELS)
+    def f(x: Tensor[(32, 64), "f32"]) -> Tensor[(32, 1), "f32"]:
+        with Mesh(("thread",), (32,), ("t",)) as m:
+            total = tf.reduce(x * tf.cast(m.t, "f32"), (1,), True, ReduceKind.SUM)
+            return tf.reshard(tf.reshard(total, (32 @ m.t, 1), "rmem"), (32 @ m.t, 1), "gmem")  # <- here
 
     return f
 
@@ -100,6 +110,7 @@ def one_loop_twice() -> Module:
 
 TABLE: list[tuple[Build, str, str]] = [
     (run_time_index_of_registers, "registers are indexed by numbers that are known when the program", "'smem'"),
+    (formula_of_a_coordinate_that_threads_reduce, "threads compute tf.reduce together", "place the operand first"),
     (repeated_across_threads, "has no view of the extents (16, 6, 8)", "in 'smem'"),
     (symbolic_part_of_a_tile, "a shared tile belongs to the whole CTA and has static extents", "'smem'"),
     (counted_otherwise_in_a_result, "that is counted as (6, 4) cannot go straight to", "place it first"),

@@ -31,6 +31,7 @@ from tilefoundry.ir.dims import (
 from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.hir import BinaryKind, Slice
 from tilefoundry.ir.shard import Mesh, ShardLayout, is_per_unit, per_unit_strides, with_strides
+from tilefoundry.ir.traverse import post_order
 from tilefoundry.ir.types import DType, ShapeDim, StorageKind, TensorType, TupleType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.expansion import Primitives
@@ -42,6 +43,7 @@ from tilefoundry.passes.modes import broadcast_type
 
 Rule = Callable[[Primitives, Call, Tile], Expr]
 _RULES: dict[type[Op], Rule] = {}
+_BY_ELEMENTS = ("elementwise", "shape", "create", "shard")  # ops that a unit computes of one element alone
 
 
 def computes_tiles(op: type[Op]) -> Callable[[Rule], Rule]:
@@ -156,10 +158,28 @@ def place(ctx: Lowering, at: Call, value: Deferred, to: TensorType) -> Var | Exp
     if (known := ctx.placed(key)) is not None:
         assert isinstance(known, Expr)
         return known
+    if ctx.own.of(value.call):
+        _check_exchanges(ctx, at, value.call)
     with ctx.before_loops(value.call, *value.starts):
         placed = _compute(ctx, at, value, to)
         ctx.remember_placed(key, placed)
     return placed
+
+
+def _check_exchanges(ctx: Lowering, at: Call, value: Expr) -> None:
+    """Refuses what threads would compute together of elements on which they differ, by coordinates in a formula."""
+    for node in post_order(value):
+        if not isinstance(node, Call) or not isinstance(node.target, Op) or node.target.category in _BY_ELEMENTS:
+            continue
+        leaf = node.type.fields[0] if isinstance(node.type, TupleType) else node.type
+        held = isinstance(leaf, TensorType) and leaf.storage in (StorageKind.RMEM, StorageKind.SMEM)
+        if not held and any(ctx.own.of(arg) for arg in node.args):
+            ctx.refuse(
+                at,
+                f"threads compute tf.{node.target.op_name} together where it is placed, and its operand depends on a "
+                "coordinate of theirs",
+                remedy="place the operand first: tf.reshard(x, <layout over the thread mesh>, 'rmem')",
+            )
 
 
 def _compute(ctx: Lowering, at: Call, value: Deferred, to: TensorType) -> Var | Expr:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from tilefoundry.ir import tir
 from tilefoundry.ir.core.expr import Expr, Var
 from tilefoundry.ir.dims import dim_product
-from tilefoundry.ir.shard import Broadcast, Layout, ShardLayout, Split, axis_levels, group_modes, row_major
-from tilefoundry.ir.types import StorageKind, TensorType
+from tilefoundry.ir.shard import Broadcast, Layout, MeshAxis, ShardLayout, Split, axis_levels, group_modes, row_major
+from tilefoundry.ir.types import ShapeDim, StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.modes import fragment_view_type
 
@@ -25,6 +25,37 @@ def staged(ctx: Lowering, at: Expr, fragment: Var) -> Var:
 def unstaged(ctx: Lowering, at: Expr, tile: Var, fragment: Var) -> None:
     """Emits what reads a fragment from a shared tile of the CTA's part."""
     ctx.emit(tir.Copy(), ctx.view(tile, _seen(ctx, at, tile, cta_part(tensor_type(fragment)))), fragment)
+
+
+def moves_staged(ctx: Lowering, at: Expr, src: Var, dst: Var) -> bool:
+    """Emits what moves a fragment to another layout through shared memory; False where CTAs would have to exchange.
+
+    Copies of an element agree, as a reshard wants it.
+    """
+    source, to = tensor_type(src), tensor_type(dst)
+    if _over_ctas(source) and _over_ctas(source) != _over_ctas(to):
+        return False
+    part, wanted = cta_part(source), cta_part(to) if _over_ctas(source) else to
+    tile = staging_tile(ctx, f"{src.name}_tile", part)
+    ctx.emit(tir.Copy(), src, ctx.view(tile, _seen(ctx, at, tile, part)))
+    ctx.emit(tir.Copy(), ctx.view(tile, _seen(ctx, at, tile, wanted)), dst)
+    return True
+
+
+def _over_ctas(type_: TensorType) -> tuple[tuple[MeshAxis, int, ShapeDim, ShapeDim], ...]:
+    """How axes are split over CTAs: for each mesh axis that splits one, the two, and the number and size of parts."""
+    layout = type_.layout
+    assert isinstance(layout, ShardLayout)  # of a fragment
+    groups = group_modes(layout.shape, type_.shape)
+    assert groups is not None
+    found = []
+    levels = axis_levels(layout.mesh)
+    for number, attr in enumerate(layout.attrs):
+        if isinstance(attr, Split) and layout.mesh.topologies[levels[number]].name == "cta":
+            axis = next(k for k, group in enumerate(groups) if attr.axis in group)
+            inner = dim_product(layout.shape[mode] for mode in groups[axis] if mode > attr.axis)
+            found.append((MeshAxis(layout.mesh, number), axis, layout.shape[attr.axis], inner))
+    return tuple(found)
 
 
 def staging_tile(ctx: Lowering, hint: str, part: TensorType) -> Var:

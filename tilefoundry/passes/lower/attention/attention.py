@@ -24,13 +24,12 @@ from tilefoundry.passes.lower.fragments import Modes, alike, extent_of
 from tilefoundry.passes.lower.registry import lowers
 from tilefoundry.passes.lower.tile import Tile, staged, window
 from tilefoundry.passes.lower.values import Value
-from tilefoundry.passes.modes import held
 
 
 @lowers(Attention)
 def lower_attention(ctx: Lowering, call: Call) -> Value:
     value, type_ = deferred(call), tensor_type(call)
-    return place(ctx, call, value, held(type_)) if type_.storage is StorageKind.RMEM else value
+    return place(ctx, call, value, ctx.held_type(type_)) if type_.storage is StorageKind.RMEM else value
 
 
 @computes_tiles(Attention)

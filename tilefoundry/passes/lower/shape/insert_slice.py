@@ -19,11 +19,12 @@ from tilefoundry.passes.base import every_cta
 from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.coverage import side_by_side, why_uncovered
 from tilefoundry.passes.lower.registry import lowers, writer_of, writes
-from tilefoundry.passes.lower.shape.join import narrowed, write_parts
-from tilefoundry.passes.lower.shape.own_windows import static_extents, store_window
+from tilefoundry.passes.lower.shape.any_window import write_anywhere
+from tilefoundry.passes.lower.shape.join import call_hint, narrowed, write_parts
+from tilefoundry.passes.lower.shape.own_windows import held_by_all, static_extents, store_window
 from tilefoundry.passes.lower.shape.place import write
 from tilefoundry.passes.lower.shape.slice import coordinates_of, stays_inside, whole
-from tilefoundry.passes.lower.shape.windows import exact, part
+from tilefoundry.passes.lower.shape.windows import exact, fresh_type, part
 from tilefoundry.passes.lower.shard.partial import completed
 from tilefoundry.passes.lower.values import Scalar, Uniform, Value, Window
 
@@ -34,31 +35,40 @@ def lower_insert_slice(ctx: Lowering, call: Call) -> Value:
     assert isinstance(op, InsertSlice)
     dst, update, offsets = call.args
     assert isinstance(dst, Expr) and isinstance(update, Expr) and isinstance(offsets, Tuple)
-    if tensor_type(call).storage is not StorageKind.RMEM:
+    if tensor_type(call).storage not in (StorageKind.RMEM, StorageKind.SMEM):
         ctx.refuse(
             call,
-            "tf.insert_slice can be compiled as the update of a result that a loop fills, or of registers, not as an "
-            "intermediate value",
+            "tf.insert_slice can be compiled as the update of a result that a loop fills, or of registers or a shared "
+            "tile, not as an intermediate value",
             remedy="start from tf.zeros(...) before the loop, update it in the loop, and return it; or insert into a "
             "value in registers",
         )
-    starts = [ctx.scalar(offset) for offset in offsets.elements]
-    if not all(isinstance(start, int) for start in starts):
-        ctx.refuse(
-            call,
-            f"registers are indexed by numbers that are known when the program is compiled, got "
-            f"({', '.join(map(format_dim, starts))})",
-            remedy="update a result in global memory, or choose by tf.where on tf.arange(...)",
-        )
-    result = ctx.result(call, "inserted")
+    extents = tensor_type(dst).shape
+    starts = [_offset(ctx, op, k, offset, extents[k]) for k, offset in enumerate(offsets.elements)]
+    for axis, offset in enumerate(offsets.elements):
+        if op.boundary[axis] == "clip" and not stays_inside(ctx, offset, op.sizes[axis], extents[axis]):
+            ctx.refuse(
+                call,
+                f"cannot prove that the window of {op.sizes[axis]} at {format_dim(starts[axis])} stays inside axis "
+                f"{axis} of extent {format_dim(extents[axis])}, and registers and tiles are written whole windows",
+                remedy="walk the axis in steps that divide its extent",
+            )
+    shared = tensor_type(call).storage is StorageKind.SMEM
+    hint = call_hint(call)
+    result = ctx.alloc(hint, fresh_type(tensor_type(call)) if shared else tensor_type(call))
     write(ctx, call, ctx.lower(dst), result)
-    if 0 not in op.sizes:
-        filled = update_axes(op.sizes, tensor_type(update).shape)
-        assert filled is not None  # of what the type rule accepts
-        lacking = tuple(axis for axis in range(len(op.sizes)) if axis not in filled)
-        window = part(ctx, call, result, starts, op.sizes, (1,) * len(op.sizes), lacking)
-        gmem = tensor_type(update).storage is StorageKind.GMEM
-        write(ctx, call, (whole(ctx, update) if gmem else None) or ctx.lower(update), window)
+    if 0 in op.sizes:
+        return result
+    filled = update_axes(op.sizes, tensor_type(update).shape)
+    assert filled is not None  # of what the type rule accepts
+    lacking = tuple(axis for axis in range(len(op.sizes)) if axis not in filled)
+    new = _update(ctx, update)
+    if shared and (ctx.own.of(update) or ctx.own.of(offsets)):
+        new = held_by_all(ctx, call, new, tensor_type(update))
+    if shared or all(isinstance(start, int) for start in starts):
+        write(ctx, call, new, part(ctx, call, result, starts, op.sizes, (1,) * len(op.sizes), lacking))
+    else:
+        write_anywhere(ctx, call, result, starts, op.sizes, lacking, new)
     return result
 
 
@@ -119,10 +129,8 @@ def _write_over(ctx: Lowering, call: Call, new: Value, output: Var, everywhere: 
         window = Window(output, starts, op.sizes, tuple(k for k in range(len(shape)) if k not in filled))
         write_parts(ctx, call, new, window, everywhere and not coordinates_of(offsets))
         return
-    if in_memory:
-        held = ctx.alloc("update", replace(tensor_type(update), layout=None, storage=StorageKind.RMEM))
-        write(ctx, call, new, held)
-        new = held
+    if differ:
+        new = held_by_all(ctx, call, new, tensor_type(update))
     assert isinstance(new, Var)
     store_window(ctx, call, new, differ, output, starts, static_extents(ctx, call, op.sizes))
 

@@ -7,17 +7,17 @@ lead nowhere: so a fragment that is split over the threads is stored, as any oth
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tilefoundry.ir.core.expr import Call, Expr, Tuple, Var
 from tilefoundry.ir.dims.format import format_dim
-from tilefoundry.ir.shard import Layout
 from tilefoundry.ir.tir import TileStore
 from tilefoundry.ir.types import ShapeDim, StorageKind, TensorType
 from tilefoundry.passes.lower.apart import apart
 from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.own import Axes
 from tilefoundry.passes.lower.shape.windows import global_view
-from tilefoundry.passes.lower.values import Scalar
+from tilefoundry.passes.lower.values import Scalar, Value
 
 
 def store_window(
@@ -30,7 +30,7 @@ def store_window(
         offsets, sizes: one for each axis of the tensor.
     """
     if differ and tensor_type(value).storage is StorageKind.SMEM:
-        value = _held_by_all(ctx, at, value)
+        value = held_by_all(ctx, at, value, tensor_type(value))
     lifted = apart(ctx, at, value, differ)
     count = tensor_type(lifted).rank - tensor_type(value).rank
     if not count:
@@ -60,14 +60,15 @@ def static_extents(ctx: Lowering, at: Expr, shape: tuple[ShapeDim, ...]) -> tupl
     return tuple(extent for extent in shape if isinstance(extent, int))
 
 
-def _held_by_all(ctx: Lowering, at: Call, tile: Var) -> Var:
-    """A tile of the CTA in the registers of every thread."""
+def held_by_all(ctx: Lowering, at: Call, value: Value, type_: TensorType) -> Var:
+    """A value in the registers of every thread; a fragment as it is."""
     from tilefoundry.passes.lower.shape.place import write
 
-    type_ = tensor_type(tile)
-    held = ctx.alloc(tile.name, TensorType(type_.shape, type_.dtype, Layout(type_.shape), StorageKind.RMEM))
-    write(ctx, at, tile, held)
+    if isinstance(value, Var) and tensor_type(value).storage is StorageKind.RMEM:
+        return value
+    held = ctx.alloc("update", replace(type_, layout=None, storage=StorageKind.RMEM))
+    write(ctx, at, value, held)
     return held
 
 
-__all__ = ["static_extents", "store_window"]
+__all__ = ["held_by_all", "static_extents", "store_window"]

@@ -9,13 +9,14 @@ from tilefoundry.ir import tir
 from tilefoundry.ir.core.expr import Call, Constant, Expr, Tuple, Var
 from tilefoundry.ir.dims import dim_add, dim_mul, dim_sub
 from tilefoundry.ir.dims.format import format_dim
-from tilefoundry.ir.hir import BinaryKind, Reshape
+from tilefoundry.ir.hir import BinaryKind, Reshape, Reshard
 from tilefoundry.ir.types import DType, ShapeDim, StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.deferred import place
 from tilefoundry.passes.lower.index.reads import load_chosen, write_chosen
 from tilefoundry.passes.lower.index.windows import of_tile
 from tilefoundry.passes.lower.shape.windows import along, fresh_type, is_split
+from tilefoundry.passes.lower.staging import moves_staged
 from tilefoundry.passes.lower.values import Chosen, Deferred, Join, Ramp, Reshaped, Scalar, Uniform, Value, Window
 from tilefoundry.passes.modes import broadcast_type, fragment_view_type
 
@@ -110,6 +111,8 @@ def _copy(ctx: Lowering, at: Expr, src: Var, dst: Var) -> None:
         seen, viewed = broadcast_type(to, source), dst
         if seen is None:
             seen, viewed = broadcast_type(source, to), src
+    if seen is None and source.storage is to.storage and _may_exchange(ctx, at) and moves_staged(ctx, at, src, dst):
+        return
     if seen is None:
         ctx.refuse(
             at,
@@ -118,6 +121,13 @@ def _copy(ctx: Lowering, at: Expr, src: Var, dst: Var) -> None:
         )
     view = ctx.view(viewed, seen)
     ctx.emit(tir.Copy(), *((view, dst) if viewed is src else (src, view)))
+
+
+def _may_exchange(ctx: Lowering, at: Expr) -> bool:
+    """Whether threads have equal copies of what is moved: an author's reshard says so."""
+    if not isinstance(at, Call) or not isinstance(at.target, Reshard):
+        return False
+    return ctx.uses.is_authored(at) or not ctx.own.of(at.args[0])
 
 
 def _under(ctx: Lowering, at: Expr, dst: Var, shape: tuple[ShapeDim, ...]) -> Var:

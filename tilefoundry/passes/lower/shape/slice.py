@@ -1,4 +1,4 @@
-"""Slice: a window of a global tensor or of a shared tile; of registers, at places that are known.
+"""Slice: a window of a global tensor, of a shared tile, or of registers.
 
 A start that may leave the tensor when the kernel runs (a parameter, an element that was read) is checked there: the
 launch is stopped, as the evaluator stops. Windows by the variable of `for i in tile(...)` read zero beyond the extent.
@@ -42,7 +42,8 @@ def lower_slice(ctx: Lowering, call: Call) -> Value:
     assert isinstance(x, Expr) and isinstance(begin, Tuple)
     value = whole(ctx, x) or ctx.lower(x)
     extents = tuple(value.sizes[t] for t in value.kept) if isinstance(value, Window) else tensor_type(x).shape
-    starts = [_start(ctx, call, k, start, extents[k]) for k, start in enumerate(begin.elements)]
+    held = isinstance(value, Var) and tensor_type(value).storage is StorageKind.RMEM
+    starts = [_start(ctx, call, k, start, extents[k], held=held) for k, start in enumerate(begin.elements)]
     match value:
         case Window():
             return _of_window(ctx, call, value, starts)
@@ -90,11 +91,12 @@ def write_slice(ctx: Lowering, call: Call, out: Window, everywhere: bool) -> Non
 # ---- where a window starts ----------------------------------------------------------------------------------------
 
 
-def _start(ctx: Lowering, call: Call, k: int, start: Expr | int, extent: ShapeDim) -> Scalar:
+def _start(ctx: Lowering, call: Call, k: int, start: Expr | int, extent: ShapeDim, *, held: bool) -> Scalar:
+    """The start along an axis; of registers each thread may have its own."""
     op = call.target
     assert isinstance(op, Slice)
     for coordinate in coordinates_of(start):
-        if not is_of_one_cta(coordinate):
+        if not held and not is_of_one_cta(coordinate):
             ctx.refuse(
                 call,
                 f"the window starts at the coordinate along '{coordinate.name}': each thread would take its own",
@@ -276,18 +278,19 @@ def _of_tile(ctx: Lowering, call: Call, tile: Var, starts: list[Scalar]) -> Valu
 
 
 def _of_fragment(ctx: Lowering, call: Call, fragment: Var, starts: list[Scalar]) -> Value:
+    from tilefoundry.passes.lower.shape.any_window import read_anywhere
     from tilefoundry.passes.lower.shape.place import write
     from tilefoundry.passes.lower.shape.windows import part
 
     op = call.target
     assert isinstance(op, Slice)
-    if not all(isinstance(start, int) for start in starts):
-        ctx.refuse(
-            call,
-            f"registers are indexed by numbers that are known when the program is compiled, got "
-            f"({', '.join(map(format_dim, starts))})",
-            remedy="stage the value in shared memory: tf.reshard(x, <shape of the tile>, 'smem')",
-        )
+    known = all(isinstance(start, int) for start in starts)
+    if not known and 0 not in op.sizes:
+        drop = op.drop if tensor_type(call).shape else ()
+        window = read_anywhere(ctx, call, fragment, starts, op.sizes, op.strides, drop)
+        if not tensor_type(call).shape:
+            return ctx.bind("element", tir.Element(), (window,), _scalar_type(call))
+        return window
     if not tensor_type(call).shape:
         one = part(ctx, call, fragment, starts, op.sizes, op.strides)
         return ctx.bind("element", tir.Element(), (one,), _scalar_type(call))

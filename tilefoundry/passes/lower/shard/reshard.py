@@ -128,6 +128,12 @@ def _to_shared(ctx: Lowering, call: Call, source: Expr, value: Value, to: Tensor
             f"a shared tile belongs to the whole CTA and has static extents, got {to.layout} over {to}",
             remedy="name no mesh axis in the layout of an 'smem' value: tf.reshard(x, (64, 64), 'smem')",
         )
+    if ctx.own.of(source) and not ctx.uses.is_authored(call):
+        ctx.refuse(
+            call,
+            "threads exchange elements of this value in shared memory, and each has a value of its own",
+            remedy="let them agree on the operand: tf.reshard it over the mesh, or to 'smem'",
+        )
     tile_type = _stored(ctx, call, to)
     if isinstance(value, Deferred):
         value = computed(ctx, call, source, value)
