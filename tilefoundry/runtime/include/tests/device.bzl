@@ -18,7 +18,7 @@ def _tags(tier, manual):
     return ["manual"] if tier or manual else []
 
 def device_kernel(name, srcs, unit, local_defines = [], manual = False, tiers = [], **attrs):
-    """Kernels for a GPU: `<name>` for sm_90a, and `<name><tier>` for the tiers.
+    """Kernels for a GPU: `<name>` for sm_90a, and `<name><tier>` for the tiers. A warning is an error.
 
     Args:
       name: the name of the libraries.
@@ -35,13 +35,24 @@ def device_kernel(name, srcs, unit, local_defines = [], manual = False, tiers = 
             testonly = True,
             srcs = srcs,
             archs = [_ARCHS[tier]],
-            # a fifth of the size, which the device bundle has to carry
-            copts = ["--compress-mode=size"],
-            local_defines = local_defines + ["TILEFOUNDRY_UNIT=" + unit] +
-                            (["TILEFOUNDRY_RACECHECK"] if tier == "_racecheck" else []),
+            # --compress-mode: a fifth of the size, which the device bundle has to carry. All-warnings: nvcc's own, for
+            # the GPU's side, and those of the assembler, which tells where products wait for each other.
+            copts = [
+                "--compress-mode=size",
+                "-Werror=all-warnings",
+            ],
+            host_copts = [
+                "-Wall",
+                "-Wextra",
+                "-Werror",
+            ],
+            local_defines = local_defines + [
+                "TILEFOUNDRY_UNIT=" + unit,
+                "TILEFOUNDRY_WITHOUT_CUTE_COPY",
+            ] + (["TILEFOUNDRY_RACECHECK"] if tier == "_racecheck" else []),
             tags = _tags(tier, manual),
             target_compatible_with = requires_cuda(),
-            deps = ["//tilefoundry/runtime/include:cuda"],
+            deps = ["//tilefoundry/runtime/include:cuda_with_warnings"],
             **attrs
         )
 
