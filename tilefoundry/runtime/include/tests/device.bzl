@@ -47,12 +47,13 @@ def device_kernel(name, srcs, unit, local_defines = [], manual = False, tiers = 
                 "-Werror",
             ],
             local_defines = local_defines + [
+                "TILEFOUNDRY_TARGET_CUDA=1",
                 "TILEFOUNDRY_UNIT=" + unit,
                 "TILEFOUNDRY_WITHOUT_CUTE_COPY",
             ] + (["TILEFOUNDRY_RACECHECK"] if tier == "_racecheck" else []),
             tags = _tags(tier, manual),
             target_compatible_with = requires_cuda(),
-            deps = ["//tilefoundry/runtime/include:cuda_with_warnings"],
+            deps = ["//tilefoundry/runtime/include:headers_with_warnings"],
             **attrs
         )
 
