@@ -229,6 +229,7 @@ def straight(dtype: str, pad: float = -1.5) -> Module:
 
 
 TAILS = results("f32", (M, 40), (M, 64), (M, 32))
+ENDS = results("f32", (9, 32), (9, 32))
 STARTS = results("f32", (4, 6), (2, 6), (2, 6), (6,), (4, 2), (8, 4))
 
 
@@ -264,6 +265,25 @@ class Loops:
             for j in tile(N, 4) @ cta.c:
                 b = tf.insert_slice(b, -tf.reshard(y[j, :], (4 @ t.w, 32 @ t.l), "rmem"), (j, 0))
         return tf.concat(a, b, axis=0)
+
+
+@module(entry="ends", target=TARGET, topologies=LEVELS)
+class Ends:
+    """Windows that go to parameters and to elements of tensors, over what other threads of the CTA have written."""
+
+    @func
+    def ends(
+        x: Tensor[(9, 32), "f32"], i: Tensor[(), "i32"], at: Tensor[(5,), "i64"], u: Tensor[(2, 32), "f32"]
+    ) -> ENDS:
+        with Mesh(("cta",), (2,), ("c",)) as cta, Mesh(("thread",), (2, 64), ("r", "l")) as t:
+            a = tf.zeros(Tensor[(9, 32), "f32"])
+            for j in tile(32, 16) @ cta.c:
+                a = tf.insert_slice(a, tf.reshard(x[:, j], (9, 16), "smem"), (0, j))
+                rows = tf.reshard(u[:, j], (2 @ t.r, 16), "rmem")
+                a = tf.insert_slice(a, rows, (i, j))
+                for k in range(3):
+                    a = tf.insert_slice(a, rows * tf.cast(k, "f32"), (k + 2, j))
+            return a, tf.insert_slice(x, u[:, 3:8], (i, at[1]))
 
 
 @module(entry="starts", target=TARGET, topologies=LEVELS)

@@ -12,7 +12,7 @@ from torch import Tensor
 from tests.compiler import shape_programs as programs
 from tests.compiler.running import OPTIONS, compiled, needs_cpu
 from tests.compiler.shape_cases import TORCH, agree, bits, numbers
-from tilefoundry import LaunchError
+from tilefoundry import EvalError, LaunchError, evaluate
 
 DTYPES = tuple(TORCH)
 PADS = {"i64": -3, "i32": 7, "bool": True}
@@ -183,6 +183,34 @@ def test_a_window_that_leaves_stops_the_launch(i: int, at: int, axis: str) -> No
     x, d = numbers(11, 6), numbers(9, 6)
     with pytest.raises(LaunchError, match=f"{axis} on exceed axis 0 of extent 11"):
         compiled(programs.Starts)(x, torch.tensor(i, dtype=torch.int32), torch.tensor([3, at, 4, 2, 1]), d)
+
+
+def ends(i: int, at: int) -> tuple[Tensor, ...]:
+    return numbers(9, 32), torch.tensor(i, dtype=torch.int32), torch.tensor([3, at, 4, 2, 1]), numbers(2, 32, seed=1)
+
+
+@pytest.mark.parametrize(("i", "at"), [(1, 27), (7, 0)])
+def test_windows_that_go_to_run_time_starts(i: int, at: int) -> None:
+    x, _, _, u = inputs = ends(i, at)
+    a, b = x.clone(), x.clone()
+    a[i : i + 2], b[i : i + 2, at : at + 5] = u, u[:, 3:8]
+    for k in range(3):
+        a[k + 2 : k + 4] = u * k
+    agree(programs.Ends, inputs, (a, b))
+
+
+@needs_cpu
+def test_overlapping_writes_are_kept_in_order_or_stop_before_they_are_made() -> None:
+    kernel = compiled(programs.Ends, replace(OPTIONS, checking=True))
+    kernel(*ends(1, 27))  # checking mode stops where two threads write an element without a barrier in between
+    with pytest.raises(EvalError, match="insert_slice exceeds axis 1: elements 28 to 32 of extent 32"):
+        evaluate(programs.Ends, *ends(1, 28))
+    kernel = compiled(programs.Ends)
+    for i, at, words in ((8, 27, "2 positions from 8 on exceed axis 0 of extent 9"), (1, 28, "5 positions from 28 on")):
+        out = torch.full((9, 32), 7.0)
+        with pytest.raises(LaunchError, match=words):
+            kernel(*ends(i, at), torch.empty(9, 32), out)
+        assert (out == 7).all()
 
 
 @pytest.mark.parametrize("rows", [8, 11])

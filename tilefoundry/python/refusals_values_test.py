@@ -59,6 +59,10 @@ REFUSED: dict[str, tuple[str, tuple[str, ...]]] = {
     "complex power": (body("return x * (§(-8.0) ** 0.5)"), ("is complex; expected a real number",)),
     "bound below the extent": (body("return x[§-100:]"), ("slice bound -100 is out of range for extent 64",)),
     "offset of a window": (body("return tf.insert_slice(x, x, §('a', 0))"), ("offset 0 must be an int",)),
+    "offset that is a condition": (
+        body("return tf.insert_slice(x, x[0:2], §(tf.cast(True, 'bool'), 0))"),
+        ("offset 0 must be an int", "got a run-time value of type Tensor[(), bool", "a rank-0 integer tensor"),
+    ),
     "window of a number": (body("return tf.insert_slice(§3, x, (0, 0))"), ("'dst' must be a tensor",)),
     "negative window": (body("return §tf.insert_slice(x, x, (-1, 0))"), ("offset -1 is negative",)),
 }

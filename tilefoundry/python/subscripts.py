@@ -16,7 +16,7 @@ from tilefoundry.ir.shard import Mesh
 from tilefoundry.ir.types import TensorType
 from tilefoundry.python.coordinates import read_coordinate
 from tilefoundry.python.parser import Parser
-from tilefoundry.python.values import Index, Window, as_index, describe, is_index
+from tilefoundry.python.values import Index, Window, as_index, describe, is_index, is_runtime_index
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def _axis(p: Parser, item: ast.expr | None, extent: Index, axis: int) -> AxisSli
             remedy="use tf.reshape to add an axis"
             if value is None
             else "write a run-time start as x[i:i + 1]"
-            if _is_runtime(value)
+            if is_runtime_index(value)
             else "write x[0], x[a:b], or x[i] with a loop variable",
         )
     return AxisSlice(_checked(p, item, as_index(value), extent, axis), 1, drop=True)
@@ -185,7 +185,7 @@ def _bound(p: Parser, node: ast.expr | None, default: Index, extent: Index, axis
     if node is None:
         return default
     value = read_coordinate(p, node, p.evaluate(node))
-    if _is_runtime(value):
+    if is_runtime_index(value):
         assert isinstance(value, Expr)
         return value
     if not is_index(value) or isinstance(value, Window):
@@ -209,13 +209,6 @@ def _bound(p: Parser, node: ast.expr | None, default: Index, extent: Index, axis
     if isinstance(bound, int) and isinstance(extent, int) and bound > extent:
         p.refuse(node, f"axis {axis}: slice bound {bound} is out of range for extent {extent}", f"use {extent}")
     return bound
-
-
-def _is_runtime(value: object) -> bool:
-    """A rank-0 integer tensor: a scalar that the program computes or is given, of any integer dtype."""
-    if not isinstance(value, Expr) or is_index(value) or not isinstance(value.type, TensorType):
-        return False
-    return not value.type.shape and value.type.dtype.is_integer
 
 
 def _distance(start: Index, stop: Index) -> Index:

@@ -17,7 +17,7 @@ from tilefoundry.ir.dims import INDEX_TYPE, DimVar, is_dim_expr
 from tilefoundry.ir.dims.format import format_dim
 from tilefoundry.ir.hir import MeshCoordinate
 from tilefoundry.ir.shard import Mesh, MeshAxis, ValueState
-from tilefoundry.ir.types import DType, StorageKind
+from tilefoundry.ir.types import DType, StorageKind, TensorType
 
 Index = Expr | int
 
@@ -67,6 +67,13 @@ def is_index(value: object) -> bool:
     if isinstance(value, Call) and isinstance(value.target, MeshCoordinate):
         return True
     return is_dim_expr(value) or (isinstance(value, Var) and value.type == INDEX_TYPE)
+
+
+def is_runtime_index(value: object) -> bool:
+    """A rank-0 integer tensor: a scalar that the program computes or is given, of any integer dtype."""
+    if not isinstance(value, Expr) or is_index(value) or not isinstance(value.type, TensorType):
+        return False
+    return not value.type.shape and value.type.dtype.is_integer
 
 
 def as_index(value: object) -> Index:

@@ -10,14 +10,15 @@ from tilefoundry.ir.hir import InsertSlice
 from tilefoundry.ir.types import TensorType
 from tilefoundry.python.coordinates import read_coordinate
 from tilefoundry.python.parser import Parser
-from tilefoundry.python.values import Index, Window, as_index, describe, is_index
+from tilefoundry.python.values import Index, Window, as_index, describe, is_index, is_runtime_index
 
 
 def insert_slice(p: Parser, node: ast.Call, given: dict[str, tuple[ast.AST, object]]) -> Expr:
     """`dst` with `update` written at `offsets`, one for each axis of `dst`.
 
     An update of lower rank lacks as many axes of `dst`: those of the leftmost offsets that are not tile windows, where
-    it fills one element. A window clips what overhangs; any other write must lie inside.
+    it fills one element. A window clips what overhangs; any other write must lie inside: one at an integer scalar that
+    the program is given or computes is checked when it runs.
     """
     dst, update = (_tensor(p, node, name, *given[name]) for name in ("dst", "update"))
     where, value = given["offsets"]
@@ -31,11 +32,12 @@ def insert_slice(p: Parser, node: ast.Call, given: dict[str, tuple[ast.AST, obje
             "write one offset for each axis: (i, 0)",
         )
     for axis, offset in enumerate(offsets):
-        if not is_index(offset):
+        if not is_index(offset) and not is_runtime_index(offset):
             p.refuse(
                 where,
-                f"insert_slice: offset {axis} must be an int or a loop variable, got {describe(offset)}",
-                "use an int, a loop variable, or arithmetic on these",
+                f"insert_slice: offset {axis} must be an int, a loop variable or an integer scalar, got "
+                f"{describe(offset)}",
+                "use an int, a loop variable, a rank-0 integer tensor, or arithmetic on these",
             )
     candidates = [axis for axis, offset in enumerate(offsets) if not isinstance(offset, Window)]
     if not 0 <= rank - update_rank <= len(candidates):

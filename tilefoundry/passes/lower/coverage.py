@@ -1,9 +1,9 @@
-"""Proofs about the windows that a loop nest writes: all elements of an output, and none by two CTAs.
+"""Proofs about the windows that a loop nest writes: all elements of an output, and none twice.
 
 An output is a fresh global tensor that the launch does not clear, so coverage is proven, not assumed: on each axis the
 written window is the whole axis, or follows one loop that walks the whole axis in steps of the window; and every other
 loop around the write runs at least once. Windows that instances write side by side, each at the place that its mesh
-coordinates say, count as one.
+coordinates say, count as one. CTAs must not meet in an element; threads that may are kept in order by barriers.
 """
 
 from __future__ import annotations
@@ -100,20 +100,40 @@ def why_uncovered(
     return None
 
 
-def shared_by_iterations(
-    sizes: Sequence[ShapeDim], offsets: Sequence[Expr | int], loops: Sequence[GridRegionExpr]
-) -> str | None:
-    """The variable of a spread loop whose iterations may write the same elements, or None when none do.
+Windows = Sequence[tuple[Sequence[ShapeDim], Sequence[Expr | int]]]  # sizes and offsets of each, by axis
 
-    Iterations that are spread over CTAs run in no order, so each must keep to its own step of some axis.
+
+def apart_by(loop: GridRegionExpr, windows: Windows) -> bool:
+    """Whether iterations of a loop provably write different elements, in these windows.
+
+    On some axis, every window starts at the loop's variable and reaches no further than its step.
     """
-    for loop in loops:
-        if loop.spread is None:
+    return any(
+        all(
+            isinstance(size, int) and isinstance(loop.step, int) and size <= loop.step and at is loop.induction_var
+            for size, at in of_axis
+        )
+        for of_axis in zip(*(zip(sizes, offsets, strict=True) for sizes, offsets in windows), strict=True)
+    )
+
+
+def may_meet(windows: Windows) -> bool:
+    """Whether two windows of one iteration may share an element: on no axis one provably ends before the other."""
+    (sizes, offsets), (others, at) = windows
+    for size, offset, other, start in zip(sizes, offsets, others, at, strict=True):
+        if not (_is_one(offset) and _is_one(start)):
             continue
-        own = [size for size, offset in zip(sizes, offsets, strict=True) if offset is loop.induction_var]
-        if not any(isinstance(size, int) and isinstance(loop.step, int) and size <= loop.step for size in own):
-            return loop.induction_var.name
-    return None
+        ahead = dim_sub(start, offset)
+        ends = ((size, ahead), (other, -ahead)) if isinstance(ahead, int) else ()
+        if any(isinstance(reach, int) and by >= reach for reach, by in ends):
+            return False
+    return True
+
+
+def _is_one(offset: Expr | int) -> bool:
+    """Whether an offset is an index that all instances have alike."""
+    known = isinstance(offset, int) or offset.type == INDEX_TYPE
+    return known and not any(coordinates_in(atom) for atom in _atoms(offset))
 
 
 def _runs(loop: GridRegionExpr) -> bool:

@@ -17,7 +17,7 @@ from tilefoundry.ir.tir import Copy, For, Index, ProgramDim, ProgramId, fold
 from tilefoundry.ir.types import StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, is_scalar, tensor_type
 from tilefoundry.passes.lower.empty import EMPTY, is_empty
-from tilefoundry.passes.lower.outputs import Destinations, destine_carry, store_carry
+from tilefoundry.passes.lower.outputs import Destinations, destine_carry, order_iterations, store_carry
 from tilefoundry.passes.lower.shard.mesh_coordinate import coordinates_in
 from tilefoundry.passes.lower.values import Carry, Uniform
 
@@ -88,6 +88,7 @@ def _lower_body(ctx: Lowering, region: GridRegionExpr, carries: tuple[Carry, ...
     for value, arg, carry in filled:
         destine_carry(ctx, value, arg, carry)
     for value, arg, carry in filled:
+        order_iterations(ctx, region, region.carried_args.index(arg))
         store_carry(ctx, value, arg, carry)
     updates: list[tuple[Var, Var]] = []
     for arg, carry, value in values:

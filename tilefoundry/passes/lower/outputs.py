@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TypeGuard
 
 from tilefoundry.ir.core.expr import Call, Constant, Expr, Tuple, Var
@@ -22,13 +23,14 @@ from tilefoundry.ir.hir import (
 )
 from tilefoundry.ir.hir.common import normalize_axis
 from tilefoundry.ir.hir.shape.insert_slice import update_axes
-from tilefoundry.ir.tir import StoreScalar, TileStore
+from tilefoundry.ir.tir import StoreScalar, Sync, TileStore
 from tilefoundry.ir.traverse import post_order
 from tilefoundry.ir.types import ShapeDim, StorageKind
 from tilefoundry.passes.lower.context import Lowering, tensor_type
-from tilefoundry.passes.lower.coverage import shared_by_iterations, side_by_side, why_uncovered
+from tilefoundry.passes.lower.coverage import apart_by, may_meet, side_by_side, why_uncovered
 from tilefoundry.passes.lower.empty import is_empty, without_empty_updates
 from tilefoundry.passes.lower.registry import writer_for
+from tilefoundry.passes.lower.shape.insert_slice import window_starts
 from tilefoundry.passes.lower.shape.join import narrowed, write_parts
 from tilefoundry.passes.lower.shape.own_windows import static_extents, store_window
 from tilefoundry.passes.lower.shape.slice import whole
@@ -141,18 +143,20 @@ def store_carry(ctx: Lowering, value: Expr, carried: Var, output: Var) -> None:
     write = _written(value)
     if value is carried:
         return
+    if write is not None:
+        store_carry(ctx, write.before, carried, output)
+        if any(_may_meet(write, earlier) for earlier in _writes_of(write.before, carried)):
+            ctx.emit(Sync())
     if isinstance(write, _Insert):
-        store_carry(ctx, write.dst, carried, output)
-        offsets = Tuple(tuple(ctx.scalar(o) for o in write.offsets.elements))
+        offsets = Tuple(window_starts(ctx, write.op, write.offsets, tensor_type(output).shape))
         if _stays_in_memory(write.update):
             _write_window(ctx, write, output, offsets)
             return
         differ = ctx.own.of(write.update) | ctx.own.of(write.offsets)
-        held, sizes = _held(ctx, write.update), static_extents(ctx, value, write.sizes)
+        held, sizes = _held(ctx, write.update), static_extents(ctx, value, write.op.sizes)
         store_window(ctx, write.call, held, differ, output, offsets.elements, sizes)
         return
     if isinstance(write, _Loop):
-        store_carry(ctx, write.region.init_args[write.carry], carried, output)
         ctx.carried(write.region)
         return
     ctx.refuse(
@@ -168,11 +172,18 @@ def destine_carry(ctx: Lowering, value: Expr, carried: Var, output: Var) -> None
     write = _written(value)
     if value is carried or write is None:
         return
-    if isinstance(write, _Insert):
-        destine_carry(ctx, write.dst, carried, output)
-        return
-    ctx.destine(write.region, write.carry, output)
-    destine_carry(ctx, write.region.init_args[write.carry], carried, output)
+    if isinstance(write, _Loop):
+        ctx.destine(write.region, write.carry, output)
+    destine_carry(ctx, write.before, carried, output)
+
+
+def order_iterations(ctx: Lowering, region: GridRegionExpr, carry: int) -> None:
+    """Emits, at the start of the body, what keeps an iteration's writes behind those of the one before.
+
+    Threads have other elements of a window in each iteration that moves it.
+    """
+    if not _apart_by(region, _inserts_of(region, carry)):
+        ctx.emit(Sync())
 
 
 def _held(ctx: Lowering, update: Expr) -> Var:
@@ -208,12 +219,12 @@ def _write_window(ctx: Lowering, write: _Insert, output: Var, offsets: Tuple) ->
             f"CTAs that differ along '{idle}' only would all write this window, which is updated in place",
             remedy="spread loops over every axis of the cta mesh, or use a mesh of one axis",
         )
-    kept = update_axes(write.sizes, tensor_type(write.update).shape)
+    kept = update_axes(write.op.sizes, tensor_type(write.update).shape)
     assert kept is not None  # typed
-    drop = tuple(axis for axis in range(len(write.sizes)) if axis not in kept)
+    drop = tuple(axis for axis in range(len(write.op.sizes)) if axis not in kept)
     write_value = writer_for(type(write.update.target))
     assert write_value is not None
-    write_value(ctx, write.update, Window(output, tuple(offsets.elements), write.sizes, drop), not spread)
+    write_value(ctx, write.update, Window(output, tuple(offsets.elements), write.op.sizes, drop), not spread)
 
 
 def _store_whole(ctx: Lowering, result: Expr, source: Expr, output: Var) -> None:
@@ -249,10 +260,20 @@ def _scalar(ctx: Lowering, result: Expr) -> Expr:
 @dataclass(frozen=True, slots=True)
 class _Insert:
     call: Call
-    dst: Expr
+    before: Expr
     update: Expr
     offsets: Tuple
-    sizes: tuple[ShapeDim, ...]
+
+    @property
+    def op(self) -> InsertSlice:
+        """The op, with the sizes and the boundaries of the window."""
+        assert isinstance(self.call.target, InsertSlice)
+        return self.call.target
+
+    @property
+    def window(self) -> tuple[tuple[ShapeDim, ...], tuple[Expr | int, ...]]:
+        """Sizes and offsets of what all instances write together."""
+        return side_by_side(self.op.sizes, self.offsets.elements, tensor_type(self.update))
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,11 +281,16 @@ class _Loop:
     region: GridRegionExpr
     carry: int
 
+    @property
+    def before(self) -> Expr:
+        """What the loop starts from."""
+        return self.region.init_args[self.carry]
+
 
 def _written(value: Expr) -> _Insert | _Loop | None:
     match value:
-        case Call(target=InsertSlice() as op, args=(Expr() as dst, Expr() as update, Tuple() as offsets)) as call:
-            return _Insert(call, dst, update, offsets, op.sizes)
+        case Call(target=InsertSlice(), args=(Expr() as dst, Expr() as update, Tuple() as offsets)) as call:
+            return _Insert(call, dst, update, offsets)
         case GridRegionExpr():
             return _Loop(value, 0)
         case Call(target=TupleGetItem(index), args=(GridRegionExpr() as region,)):
@@ -272,25 +298,35 @@ def _written(value: Expr) -> _Insert | _Loop | None:
     return None
 
 
-@dataclass(slots=True)
-class _Writes:
-    """The writes found on the way in, each with the loops around it."""
+def _writes_of(value: Expr, carried: Expr) -> list[_Insert | _Loop]:
+    """What turns ``carried`` into ``value``, the last one first; what no kernel can do ends the list."""
+    found: list[_Insert | _Loop] = []
+    while (value := without_empty_updates(value)) is not carried and (write := _written(value)) is not None:
+        found.append(write)
+        value = write.before
+    return found
 
-    found: list[tuple[_Insert, list[GridRegionExpr]]] = field(default_factory=list)
 
-    def collect(self, region: GridRegionExpr, carry: int, loops: list[GridRegionExpr]) -> None:
-        inner = [*loops, region]
-        value = without_empty_updates(region.yield_values[carry])
-        while value is not region.carried_args[carry]:
-            match _written(value):
-                case _Insert() as insert:
-                    self.found.append((insert, inner))
-                    value = without_empty_updates(insert.dst)
-                case _Loop(nested, index):
-                    self.collect(nested, index, inner)
-                    value = without_empty_updates(nested.init_args[index])
-                case None:
-                    return  # refused when it is lowered
+Nested = list[tuple[_Insert, list[GridRegionExpr]]]
+
+
+def _inserts_of(region: GridRegionExpr, carry: int, around: Sequence[GridRegionExpr] = ()) -> Nested:
+    """What a loop writes, also in loops inside of it, each with the loops around it from ``region`` on."""
+    loops = [*around, region]
+    found: Nested = []
+    for write in _writes_of(region.yield_values[carry], region.carried_args[carry]):
+        found += [(write, loops)] if isinstance(write, _Insert) else _inserts_of(write.region, write.carry, loops)
+    return found
+
+
+def _apart_by(loop: GridRegionExpr, inserts: Nested) -> bool:
+    return apart_by(loop, [insert.window for insert, _ in inserts])
+
+
+def _may_meet(write: _Insert | _Loop, other: _Insert | _Loop) -> bool:
+    if isinstance(write, _Loop) or isinstance(other, _Loop):
+        return True
+    return may_meet((other.window, write.window))
 
 
 def _check_filled(ctx: Lowering, region: GridRegionExpr, carry: int) -> None:
@@ -308,21 +344,18 @@ def _check_filled(ctx: Lowering, region: GridRegionExpr, carry: int) -> None:
             "a result that a loop fills must start as tf.zeros(...)",
             remedy="an update in place of a parameter is not compiled yet",
         )
-    writes = _Writes()
-    writes.collect(region, carry, [])
+    found = _inserts_of(region, carry)
     shape = tensor_type(region.carried_args[carry]).shape
-    windows = [
-        (insert, *side_by_side(insert.sizes, insert.offsets.elements, tensor_type(insert.update)), loops)
-        for insert, loops in writes.found
-    ]
-    for insert, sizes, offsets, loops in windows:
-        if (name := shared_by_iterations(sizes, offsets, loops)) is not None:
+    for loop in {id(loop): loop for _, loops in found for loop in loops if loop.spread is not None}.values():
+        inside = [pair for pair in found if any(loop is around for around in pair[1])]
+        if not _apart_by(loop, inside):
+            name = loop.induction_var.name
             ctx.refuse(
-                insert.call,
+                next((pair[0] for pair in inside if not _apart_by(loop, [pair])), inside[-1][0]).call,
                 f"iterations over '{name}' are spread over CTAs and may write the same elements",
-                remedy=f"insert at '{name}' along some axis, no more than the loop's step",
+                remedy=f"insert at '{name}' along some axis, the same one in all, no more than the loop's step",
             )
-    reasons = [why_uncovered(shape, sizes, offsets, loops) for _, sizes, offsets, loops in windows]
+    reasons = [why_uncovered(shape, *insert.window, loops) for insert, loops in found]
     if None not in reasons:
         where = f" {reasons[0]}" if reasons else ""
         ctx.refuse(

@@ -100,8 +100,10 @@ def inserted(p: FunctionExpressions, op: InsertSlice, call: Call) -> str:
     for offset, size, boundary in zip(offsets.elements, op.sizes, op.boundary, strict=True):
         if boundary != "error":
             texts.append(window(p, offset, size))
-        else:
-            texts.append(p.number(offset) if isinstance(offset, int) or is_index_value(offset) else None)
+        elif isinstance(offset, int) or is_index_value(offset):
+            texts.append(p.number(offset))
+        else:  # a scalar that the program is given or computes; one that is written has no place of its own
+            texts.append(None if isinstance(offset, Constant) else p.operands((offset,))[0])
     rank, update_rank = len(op.sizes), len(update.type.shape)
     whole = [axis for axis, boundary in enumerate(op.boundary) if boundary == "error"]
     lacking = whole[: rank - update_rank]

@@ -6,6 +6,7 @@ all of it, and then the windows. That of an output which a loop fills is lowered
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tilefoundry.ir import tir
@@ -44,7 +45,7 @@ def lower_insert_slice(ctx: Lowering, call: Call) -> Value:
             "value in registers",
         )
     extents = tensor_type(dst).shape
-    starts = [_offset(ctx, op, k, offset, extents[k]) for k, offset in enumerate(offsets.elements)]
+    starts = window_starts(ctx, op, offsets, extents)
     for axis, offset in enumerate(offsets.elements):
         if op.boundary[axis] == "clip" and not stays_inside(ctx, offset, op.sizes[axis], extents[axis]):
             ctx.refuse(
@@ -86,8 +87,8 @@ def write_insert_slice(ctx: Lowering, call: Call, out: Window, everywhere: bool)
     shape = tensor_type(dst).shape
     filled = update_axes(op.sizes, tensor_type(update).shape)
     assert filled is not None  # of what the type rule accepts
-    for axis, (size, extent) in enumerate(zip(op.sizes, shape, strict=True)):
-        start = _offset(ctx, op, axis, offsets.elements[axis], extent)
+    begin = window_starts(ctx, op, offsets, shape)  # all of them before any write
+    for axis, (start, size, extent) in enumerate(zip(begin, op.sizes, shape, strict=True)):
         first, end = start, dim_add(start, size)
         if op.boundary[axis] == "clip":
             first = dim_min(extent, dim_max(0, start))
@@ -118,7 +119,7 @@ def _write_over(ctx: Lowering, call: Call, new: Value, output: Var, everywhere: 
     assert isinstance(op, InsertSlice) and isinstance(dst, Expr) and isinstance(update, Expr)
     assert isinstance(offsets, Tuple)
     shape = tensor_type(dst).shape
-    starts = tuple(_offset(ctx, op, k, offset, shape[k]) for k, offset in enumerate(offsets.elements))
+    starts = window_starts(ctx, op, offsets, shape)
     if why_uncovered(shape, *side_by_side(op.sizes, offsets.elements, tensor_type(update))) is not None:
         _write_first(ctx, call, dst, output, everywhere)
     differ = ctx.own.of(update) | ctx.own.of(offsets)
@@ -151,8 +152,13 @@ def _narrowed(value: Window | Uniform, axis: int, start: Scalar, size: ShapeDim)
     return narrowed(value, axis, start, size) if isinstance(value, Window) else value
 
 
+def window_starts(ctx: Lowering, op: InsertSlice, offsets: Tuple, shape: Sequence[ShapeDim]) -> tuple[Scalar, ...]:
+    """Where the window starts on each axis; one that may leave the tensor when the kernel runs is checked there."""
+    axes = enumerate(zip(offsets.elements, shape, strict=True))
+    return tuple(_offset(ctx, op, axis, offset, extent) for axis, (offset, extent) in axes)
+
+
 def _offset(ctx: Lowering, op: InsertSlice, axis: int, offset: Expr | int, extent: ShapeDim) -> Scalar:
-    """Where the window starts; one that may leave the tensor when the kernel runs is checked there."""
     clipped = op.boundary[axis] == "clip"
     is_dim = isinstance(offset, int) or offset.type == INDEX_TYPE  # others are read when the kernel runs
     if isinstance(offset, int) or clipped or (is_dim and stays_inside(ctx, offset, op.sizes[axis], extent)):
