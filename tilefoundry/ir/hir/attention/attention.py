@@ -29,9 +29,11 @@ _B, _HKV, _GROUP, _S, _T, _D, _DV = range(7)
 class Attention(Op):
     """``softmax(scale * q @ k.mT + mask) @ v`` for each head, as ``torch.nn.functional.scaled_dot_product_attention``.
 
-    Shapes: `q` (B, H, S, D), `k` (B, Hkv, T, D), `v` (B, Hkv, T, Dv); the result (B, H, S, Dv). H is a multiple of
-    Hkv: query head h reads key head h // (H / Hkv) (grouped queries; one key head is multi-query attention). Computed
-    in f32 (f64 for f64) and rounded once to the dtype of `q`. A query that may attend to nothing gives zeros.
+    Shapes: q (B, H, S, D), k (B, Hkv, T, D), v (B, Hkv, T, Dv), mask (*M) -> (B, H, S, Dv)
+
+    H is a multiple of Hkv: query head h reads key head h // (H / Hkv) (grouped queries; one key head is multi-query
+    attention). Computed in f32 (f64 for f64) and rounded once to the dtype of `q`. A query that may attend to nothing
+    gives zeros.
 
     Attributes:
         scale: factor of the dot products; None is 1 / sqrt(D).

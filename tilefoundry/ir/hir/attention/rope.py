@@ -28,8 +28,11 @@ class Rope(Op):
     ``rotate_half(x) = concat(-x[D/2:], x[:D/2])``, where cos and sin are the rows ``pos_ids`` of the caches.
     Computed in f32 (f64 for f64) and rounded once to the dtype of each operand.
 
-    Shapes: `q` (..., S, H, D), `k` (..., S, Hkv, D), caches (positions, D), `pos_ids` S integers in any shape. The
-    rows are broadcast as (S, 1, D). D is even. The caches have the dtype of `q` or f32.
+    Shapes: q (*A, S, H, D), k (*A, S, Hkv, D), cos_cache (P, D), sin_cache (P, D), pos_ids (*I) ->
+        (*A, S, H, D), (*A, S, Hkv, D)
+
+    `pos_ids` are S integers in any shape, positions below P. The rows are broadcast as (S, 1, D). D is even. The caches
+    have the dtype of `q` or f32.
     Source: Su et al., "RoFormer" (2021), in the half-split form of GPT-NeoX.
     """
 

@@ -29,9 +29,11 @@ _N, _O, _C = range(3)
 class Conv2d(Op):
     """The cross-correlation of images with kernels, as ``torch.nn.functional.conv2d``.
 
-    Shapes: input (N, C, H, W), weight (O, C / groups, KH, KW), bias (O,), result (N, O, H', W') with
-    ``H' = (H + 2 * padding - dilation * (KH - 1) - 1) // stride + 1``, and W' likewise. Of `groups`, each maps its
-    C / groups channels to O / groups. All dtypes equal, of f16, bf16, f32 or f64.
+    Shapes: input (N, C, H, W), weight (O, C // groups, KH, KW), bias (O) -> (N, O,
+        (H + 2 * padding[0] - dilation[0] * (KH - 1) - 1) // stride[0] + 1,
+        (W + 2 * padding[1] - dilation[1] * (KW - 1) - 1) // stride[1] + 1)
+
+    Of `groups`, each maps its C / groups channels to O / groups. All dtypes equal, of f16, bf16, f32 or f64.
 
     Attributes:
         stride, padding, dilation: an int for both axes, or (for H, for W).

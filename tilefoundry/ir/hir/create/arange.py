@@ -12,7 +12,10 @@ from tilefoundry.ir.types import IntegerDType, TensorType
 @register_op(category="create")
 @dataclass(frozen=True, slots=True)
 class Arange(Op):
-    """``start + step * k`` for each index k of a rank-1 tensor of `type` (i32 or i64)."""
+    """``start + step * k`` for each index k of a rank-1 tensor of `type` (i32 or i64).
+
+    Shapes: -> type.shape
+    """
 
     type: TensorType
     start: int = 0

@@ -12,7 +12,10 @@ from tilefoundry.ir.types import DType, TensorType
 @register_op(category="create")
 @dataclass(frozen=True, slots=True)
 class Zeros(Op):
-    """A tensor of exactly `type` whose elements are zero (False)."""
+    """A tensor of exactly `type` whose elements are zero (False).
+
+    Shapes: -> type.shape
+    """
 
     type: TensorType
 

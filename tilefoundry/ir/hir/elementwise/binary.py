@@ -22,6 +22,8 @@ from tilefoundry.ir.types import DType, IntegerDType, TensorType
 class Binary(Op):
     """``kind(lhs, rhs)``. Operands have one dtype; comparisons and logic give bool.
 
+    Shapes: lhs (*A), rhs (*B) -> broadcast(A, B)
+
     mod has the sign of `rhs`, floor_div rounds down; both need integers, div and pow floats, logic bool. NaN passes
     through min and max, as in torch.
 

@@ -15,7 +15,10 @@ from tilefoundry.ir.types import DType, TensorType, resolve_dtype
 @register_op(category="elementwise")
 @dataclass(frozen=True, slots=True)
 class Cast(Op):
-    """`x` with elements of `dtype` (a DType or its name): floats round to nearest even, floats to integers truncate."""
+    """`x` with elements of `dtype` (a DType or its name): floats round to nearest even, floats to integers truncate.
+
+    Shapes: x (*A) -> A
+    """
 
     x: ClassVar[ParamDef] = ParamDef()
     dtype: DType

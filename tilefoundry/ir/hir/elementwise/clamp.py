@@ -17,6 +17,8 @@ from tilefoundry.ir.types import BoolDType, IntegerDType, TensorType
 class Clamp(Op):
     """``min(max(x, min_val), max_val)``, as ``torch.clamp``: NaN stays NaN, and max_val wins where it is the lesser.
 
+    Shapes: x (*A) -> A
+
     The bounds are rounded to the dtype of `x`; an integer `x` takes integers that its dtype holds.
     """
 

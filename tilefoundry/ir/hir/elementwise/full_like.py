@@ -17,7 +17,10 @@ from tilefoundry.ir.types import TensorType
 @register_op(category="elementwise", name="full_like")
 @dataclass(frozen=True, slots=True)
 class FullLike(Op):
-    """A tensor of the type of `x` whose elements are all `value`."""
+    """A tensor of the type of `x` whose elements are all `value`.
+
+    Shapes: x (*A) -> A
+    """
 
     x: ClassVar[ParamDef] = ParamDef()
     value: bool | int | float

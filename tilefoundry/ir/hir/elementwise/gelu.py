@@ -20,6 +20,8 @@ _APPROXIMATIONS = ("tanh", "none")
 class Gelu(Op):
     """``x * Phi(x)``, Phi the distribution function of the normal distribution; in f32 (f64 for f64), rounded once.
 
+    Shapes: x (*A) -> A
+
     Attributes:
         approximate: "none" computes ``x/2 (1 + erf(x / sqrt 2))``, "tanh" (the default)
             ``x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x**3)))``; as ``torch.nn.functional.gelu``, whose default differs.

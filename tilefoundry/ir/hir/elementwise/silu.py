@@ -17,6 +17,8 @@ from tilefoundry.ir.types import TensorType
 class Silu(Op):
     """``x / (1 + exp(-x))``, in f32 (f64 for f64), rounded once to the dtype of `x`.
 
+    Shapes: x (*A) -> A
+
     Source: Elfwing, Uchibe and Doya, "Sigmoid-Weighted Linear Units" (2017); the same as Swish.
     """
 

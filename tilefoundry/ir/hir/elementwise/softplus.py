@@ -17,6 +17,8 @@ from tilefoundry.ir.types import TensorType
 class Softplus(Op):
     """``log(1 + exp(x))``, and `x` itself above 20, as ``torch.nn.functional.softplus``.
 
+    Shapes: x (*A) -> A
+
     Computed in f32 (f64 for f64) and rounded once to the dtype of `x`.
     """
 

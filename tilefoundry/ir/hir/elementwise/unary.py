@@ -27,6 +27,8 @@ _ANY_NUMBER = frozenset((UnaryKind.NEG, UnaryKind.ABS, UnaryKind.SQUARE, UnaryKi
 class Unary(Op):
     """``kind(x)``, of the type of `x`; isnan and isinf give bool.
 
+    Shapes: x (*A) -> A
+
     ``not`` needs bool; neg, abs, square and relu any number; the others floats. round goes to the nearest integer,
     halves to even. Outside their domain log, log2, log1p, sqrt and rsqrt give NaN, as in torch.
 

@@ -15,7 +15,10 @@ from tilefoundry.ir.types import DType, TensorType
 @register_op(category="elementwise")
 @dataclass(frozen=True, slots=True)
 class Where(Op):
-    """``input`` where ``condition`` holds, else ``other``; the three broadcast against each other."""
+    """``input`` where ``condition`` holds, else ``other``; the three broadcast against each other.
+
+    Shapes: condition (*A), input (*B), other (*C) -> broadcast(A, B, C)
+    """
 
     condition: ClassVar[ParamDef] = ParamDef()
     input: ClassVar[ParamDef] = ParamDef()

@@ -20,9 +20,11 @@ from tilefoundry.ir.types import TensorType
 class CacheUpdate(Op):
     """``cache[:, cur_pos : cur_pos + s] = new[:, :s]``, as a fresh value.
 
-    Shapes: cache (B, L, H, D), new (B, S, H, D), with B sequences, L positions of the cache, S new positions of which
-    the first `s` count, H heads of D elements; `cur_pos` and `s` are scalar integers. ``s <= S`` and
-    ``cur_pos + s <= L`` are checked when they are known: here or when the program runs.
+    Shapes: cache (B, L, H, D), cur_pos (), s (), new (B, S, H, D) -> (B, L, H, D)
+
+    B sequences, L positions of the cache, S new positions of which the first `s` count, H heads of D elements;
+    `cur_pos` and `s` are integers. ``s <= S`` and ``cur_pos + s <= L`` are checked when they are known: here or when
+    the program runs.
 
     Placement: `new` lies as `cache` does, neither split along the positions. Partial: both alike, or none.
     """

@@ -22,6 +22,8 @@ from tilefoundry.ir.types import TensorType
 class Gather(Op):
     """``y[i][j][k] = x[i][index[i][j][k]][k]`` for ``dim=1``, as ``torch.gather``.
 
+    Shapes: x (*A), index (*I) -> I
+
     `index` (i32 or i64) has the rank of `x`, and along axes other than `dim` at most its extents. Indices are checked
     when the program runs: 0 <= index < extent.
 

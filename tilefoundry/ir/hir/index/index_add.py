@@ -17,6 +17,8 @@ from tilefoundry.ir.types import TensorType
 class IndexAdd(Op):
     """`dst` with row k of `src` along axis `dim` added to row ``index[k]``, for each k, as ``torch.index_add``.
 
+    Shapes: dst (*A, N, *B), index (K), src (*A, K, *B) -> (*A, N, *B)
+
     `src` has the shape of `dst` with the extent of `index` (rank 1, i32 or i64) at `dim`. Indices are checked when the
     program runs: 0 <= index < extent. In f16 and bf16 each addition rounds; in which order rows are added is open.
 

@@ -20,6 +20,8 @@ from tilefoundry.ir.types import TensorType
 class IndexSelect(Op):
     """``x[..., index, ...]`` along axis `dim`, as ``torch.index_select``; `index` has rank 1, of i32 or i64.
 
+    Shapes: x (*A, N, *B), index (K) -> (*A, K, *B)
+
     Indices are checked when the program runs: 0 <= index < extent. Placement: axis `dim` of the result lies as `index`,
     others as those of `x`. Where `x` is split along `dim`, each unit gives the rows that it holds and zero elsewhere:
     Partial("sum"). Partial: that of `x` is carried, with `index` replicated.

@@ -23,6 +23,8 @@ from tilefoundry.ir.types import TensorType
 class ScatterAdd(Op):
     """`dst` with ``src[i][j][k]`` added to ``dst[i][index[i][j][k]][k]`` for ``dim=1``, as ``torch.scatter_add``.
 
+    Shapes: dst (*A), index (*I), src (*S) -> A
+
     All three have one rank; `index` (i32 or i64) has at most the extents of `src`, and along axes other than `dim` at
     most those of `dst`. Indices are checked when the program runs: 0 <= index < extent. In f16 and bf16 each addition
     rounds; in which order elements are added is open.

@@ -19,7 +19,9 @@ from tilefoundry.ir.types import BoolDType, DType, TensorType, resolve_dtype
 @register_op(category="matrix")
 @dataclass(frozen=True, slots=True)
 class MatMul(Op):
-    """``lhs @ rhs``: (..., M, K) by (..., K, N) gives (..., M, N); leading axes broadcast.
+    """``lhs @ rhs``: the matrix product over the last two axes; leading axes broadcast.
+
+    Shapes: lhs (*A, M, K), rhs (*B, K, N) -> (*broadcast(A, B), M, N)
 
     Attributes:
         out_dtype: exact products, accumulation and result in this dtype (a DType or its name), as ``torch.mm``'s

@@ -29,7 +29,9 @@ _ATOMS = {
 @register_op(category="matrix", name="mma_sm80_16x8x16")
 @dataclass(frozen=True, slots=True)
 class MmaSm80(Op):
-    """``a @ b`` by one warp: a (16, 16) and b (16, 8) in registers, result (16, 8).
+    """``a @ b`` by one warp, all in registers.
+
+    Shapes: a (16, 16), b (16, 8) -> (16, 8)
 
     Attributes:
         dtype_a, dtype_b, dtype_acc: of the operands and the result; (bf16, bf16, f32) or (f16, f16, f32).

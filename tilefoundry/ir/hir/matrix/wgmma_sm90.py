@@ -32,14 +32,16 @@ _TRIPLES = ((DType.bf16, DType.bf16, DType.f32), (DType.f16, DType.f16, DType.f3
 @register_op(category="matrix", name="wgmma_sm90_64x128x16")
 @dataclass(frozen=True, slots=True)
 class WgmmaSm90(Op):
-    """``a @ b`` by one warpgroup: a (64, 16) in shared memory or registers, b (16, 128) in shared memory.
+    """``a @ b`` by one warpgroup: `a` in shared memory or registers, `b` in shared memory.
+
+    Shapes: a (64, 16), b (16, 128) -> (64, 128)
 
     Attributes:
         dtype_a, dtype_b, dtype_acc: of the operands and the result; (bf16, bf16, f32) or (f16, f16, f32).
         a_layout, b_layout: "T" and "N": K is innermost in both tiles.
 
-    Placement: tiles in shared memory are whole and unsharded, K with stride 1. In registers, and for the result
-    (64, 128), exactly the fragments of PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16", over a mesh of one
+    Placement: tiles in shared memory are whole and unsharded, K with stride 1. In registers, and for the
+    result, exactly the fragments of PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16", over a mesh of one
     warpgroup with the layout (4, 8, 4):(1, 4, 32): that of `a`, or of the innermost scope. Partial: none.
     """
 

@@ -20,6 +20,8 @@ from tilefoundry.ir.types import TensorType
 class LayerNorm(Op):
     """``(x - mean) / sqrt(var + eps) * weight + bias`` over the axes from `axis` on, as ``torch.layer_norm``.
 
+    Shapes: x (*A, *N), weight (*N), bias (*N) -> (*A, *N)
+
     `var` is the biased variance. `weight` and `bias` have the shape of the normalised axes and the dtype of `x` or f32.
     Computed in f32 (f64 for f64) and rounded once to the dtype of `x`.
     Source: Ba, Kiros and Hinton, "Layer Normalization" (2016).

@@ -18,7 +18,9 @@ from tilefoundry.ir.types import TensorType
 class RMSNorm(Op):
     """``x * rsqrt(mean(x**2) + eps) * weight`` over the last axis, in f32 (f64 for f64), rounded once to x's dtype.
 
-    `x` has the shape (..., N), `weight` (N,) and the dtype of `x` or f32. The weight is applied before the rounding.
+    Shapes: x (*A, N), weight (N) -> (*A, N)
+
+    `weight` has the dtype of `x` or f32. It is applied before the rounding.
     Source: Zhang and Sennrich, "Root Mean Square Layer Normalization" (2019).
     """
 

@@ -19,6 +19,8 @@ from tilefoundry.ir.types import TensorType
 class Softmax(Op):
     """``exp(x - max x) / sum exp(x - max x)`` along `axis`, in f32 (f64 for f64), rounded once to the dtype of `x`.
 
+    Shapes: x (*A) -> A
+
     The maximum is subtracted so that no exponential overflows. An axis that is split over mesh axes stays split: the
     op itself combines what the units hold.
     """

@@ -15,7 +15,10 @@ from tilefoundry.ir.types import DType, TensorType
 @register_op(category="reduce")
 @dataclass(frozen=True, slots=True)
 class ArgMin(Op):
-    """The index (i64) of the least element along `axis`, which the result lacks; of several, the first; NaN wins."""
+    """The index (i64) of the least element along `axis`, which the result lacks; of several, the first; NaN wins.
+
+    Shapes: x (*A, N, *B) -> (*A, *B)
+    """
 
     x: ClassVar[ParamDef] = ParamDef()
     axis: int = -1

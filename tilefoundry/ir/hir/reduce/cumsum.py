@@ -17,7 +17,10 @@ from tilefoundry.ir.types import TensorType
 @dataclass(frozen=True, slots=True)
 class CumSum(Op):
     """Element k along `axis` is the sum of the elements 0..k, in the dtype of `x`: floats are added in f32 (f64 for
-    f64) and rounded once, integers wrap."""
+    f64) and rounded once, integers wrap.
+
+    Shapes: x (*A) -> A
+    """
 
     x: ClassVar[ParamDef] = ParamDef()
     axis: int = -1

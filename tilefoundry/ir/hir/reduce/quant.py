@@ -26,8 +26,10 @@ FP8_MAX = 448.0  # the greatest finite fp8e4m3
 class Quant(Op):
     """(q, scale): each `group` neighbours of the last axis share a scale, the largest |x| over 448; q is x / scale.
 
-    `x` (..., N) gives `q` (..., N) of `target`, clamped to -448..448, and `scale` (..., N / group) of f32; x is about
-    q * scale. A group of zeros has the scale 1.
+    Shapes: x (*A, N) -> (*A, N), (*A, N // group)
+
+    `q` is of `target`, clamped to -448..448, and `scale` of f32; x is about q * scale. A group of zeros has
+    the scale 1.
 
     Attributes:
         scheme: "per_token_group", the only one.

@@ -22,6 +22,8 @@ from tilefoundry.ir.types import BoolDType, TensorType
 class Reduce(Op):
     """`x` reduced over `axes` (negative ones count from the end).
 
+    Shapes: x (*A) -> tuple(1 if k in axes else n for k, n in enumerate(A) if keepdim or k not in axes)
+
     The reduction is complete: mesh axes that split a reduced axis hold equal copies of the result.
     any and all need bool, mean floats, the others numbers. Floats are accumulated in f32 (f64 for f64) and rounded
     once; integers wrap.

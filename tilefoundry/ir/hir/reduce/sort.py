@@ -19,6 +19,8 @@ from tilefoundry.ir.types import DType, TensorType, TupleType
 class Sort(Op):
     """(values, indices): the elements along `axis` in ascending order, and the places (i64) where they were.
 
+    Shapes: x (*A) -> A, A
+
     The sort is stable, so the result is defined where elements are equal. NaN counts as the greatest, as in torch.
     """
 

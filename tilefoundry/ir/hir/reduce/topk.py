@@ -23,6 +23,8 @@ from tilefoundry.ir.types import DType, TupleType
 class TopK(Op):
     """(values, indices): the `k` greatest elements along `axis` and their places in it (i64), as ``torch.topk``.
 
+    Shapes: x (*A, N, *B) -> (*A, k, *B), (*A, k, *B)
+
     Attributes:
         k: an int or a dim, at most the extent of the axis (checked when the program runs where it is symbolic).
         largest: False gives the least ones.

@@ -23,6 +23,8 @@ from tilefoundry.ir.types import TensorType
 class Concat(Op):
     """`xs` one after the other along `axis`, as ``torch.cat``: the extents there add up, all others are equal.
 
+    Shapes: xs[0] (*A, M, *B), xs[1] (*A, N, *B) -> (*A, M + N, *B)
+
     Placement: all alike, none split along `axis`. Partial: all alike, or none.
     """
 

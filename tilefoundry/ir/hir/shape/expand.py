@@ -24,6 +24,8 @@ from tilefoundry.ir.types import TensorType
 class Expand(Op):
     """`x` under `new_shape`, as ``torch.Tensor.expand``: an axis of extent 1 takes any extent, -1 keeps an extent.
 
+    Shapes: x (*A) -> new_shape
+
     Axes that `x` lacks come in front. Placement: expanded and new axes are whole, others carry their splits.
     Partial: carried.
     """

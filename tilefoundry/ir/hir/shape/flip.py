@@ -19,6 +19,8 @@ from tilefoundry.ir.types import TensorType
 class Flip(Op):
     """`x` in reverse order along `axes` (an int or a tuple of them), as ``torch.flip``.
 
+    Shapes: x (*A) -> A
+
     Placement: these axes are whole, others carry their splits. Partial: carried.
     """
 

@@ -23,6 +23,8 @@ from tilefoundry.ir.types import TensorType
 class InsertSlice(Op):
     """`dst` with `update` in the window that starts at `offsets`.
 
+    Shapes: dst (*A), update (*U), offsets [()] -> A
+
     `update` may lie in any storage and placement. Of a placed `dst`, the window takes axes that are split as they are.
     Partial: `dst` and `update` alike, or neither.
 

@@ -25,6 +25,8 @@ from tilefoundry.ir.types import DType, TensorType
 class Pad(Op):
     """`x` with elements of `value` around it, as ``torch.nn.functional.pad`` in its constant mode.
 
+    Shapes: x (*A) -> tuple(n + sum(pad[2 * k : 2 * k + 2]) for k, n in zip(reversed(range(len(A))), A))
+
     Attributes:
         pad: how many before and after, for the last axis, then for the one before it, and so on.
         value: what the new elements are; a plain 0 stands for the zero of any dtype.

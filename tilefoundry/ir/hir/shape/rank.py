@@ -14,7 +14,10 @@ from tilefoundry.ir.types import TensorType
 @register_op(category="shape")
 @dataclass(frozen=True, slots=True)
 class Rank(Op):
-    """The number of axes of `x`, wherever and in whatever state it is: a scalar i64."""
+    """The number of axes of `x`, wherever and in whatever state it is: a scalar i64.
+
+    Shapes: x (*A) -> ()
+    """
 
     x: ClassVar[ParamDef] = ParamDef()
 

@@ -21,6 +21,8 @@ from tilefoundry.ir.types import TensorType
 class RepeatInterleave(Op):
     """Each element of `x` `repeats` times in a row along `axis`, as ``torch.repeat_interleave`` with a number.
 
+    Shapes: x (*A, N, *B) -> (*A, N * repeats, *B)
+
     A sharded operand is refused, in whatever state it is.
     """
 

@@ -34,6 +34,8 @@ from tilefoundry.ir.types import AnyLayout, TensorType
 class Reshape(Op):
     """`x` under `new_shape`, which has as many elements; one extent may be -1, for what is left. A view: nothing moves.
 
+    Shapes: x (*A) -> new_shape
+
     Placement: a shard layout is carried where each split mode stays whole under the new shape, or a mode that is longer
     than its mesh axes divides evenly behind them; what is not split may be factored in any way. A plain layout is
     carried where the new axes can be stepped through with constant strides. Partial: carried.

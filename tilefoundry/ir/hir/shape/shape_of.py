@@ -14,7 +14,10 @@ from tilefoundry.ir.types import TensorType
 @register_op(category="shape", name="shape_of")
 @dataclass(frozen=True, slots=True)
 class ShapeOf(Op):
-    """The logical extents of `x`, wherever and in whatever state it is: i64, one for each axis."""
+    """The logical extents of `x`, wherever and in whatever state it is: i64, one for each axis.
+
+    Shapes: x (*A) -> (len(A),)
+    """
 
     x: ClassVar[ParamDef] = ParamDef()
 

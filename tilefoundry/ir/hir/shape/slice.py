@@ -26,6 +26,8 @@ from tilefoundry.ir.types import INDEX_TYPE, AnyLayout, TensorType
 class Slice(Op):
     """The window of `x` from `starts` with these `sizes`, every ``strides[k]``-th element.
 
+    Shapes: x (*A), starts [()] -> tuple(n for k, n in enumerate(sizes) if k not in drop)
+
     Placement: whole axes carry their splits; an axis that is split cannot be narrowed. Partial: carried.
 
     Attributes:

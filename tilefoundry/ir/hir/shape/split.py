@@ -23,6 +23,8 @@ from tilefoundry.ir.types import TensorType
 class SplitParts(Op):
     """`x` in `num_splits` parts of equal extent along `axis`, in order. Each part is a window of `x` (`Slice`).
 
+    Shapes: x (*A, N, *B) -> ((*A, N // num_splits, *B),) * num_splits
+
     Placement: `axis` is whole, other axes carry their splits. Partial: carried.
     """
 

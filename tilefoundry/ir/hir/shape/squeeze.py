@@ -20,6 +20,8 @@ from tilefoundry.ir.types import TensorType
 class Squeeze(Op):
     """`x` without `axis` (an int or a tuple of them), each of extent 1. A view, as the `Reshape` that it is.
 
+    Shapes: x (*A, 1, *B) -> (*A, *B)
+
     Unlike ``torch.squeeze`` it refuses an axis of another extent: a shape that depends on extents hides mistakes.
     """
 

@@ -21,6 +21,8 @@ from tilefoundry.ir.types import TensorType
 class Stack(Op):
     """`xs`, all of one shape, along a new axis of the result, as ``torch.stack``.
 
+    Shapes: xs[0] (*A, *B), xs[1] (*A, *B) -> (*A, 2, *B)
+
     Placement: all alike; the new axis is whole. Partial: all alike, or none.
     """
 

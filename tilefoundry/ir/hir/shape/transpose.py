@@ -18,6 +18,8 @@ from tilefoundry.ir.types import AnyLayout, TensorType
 class Transpose(Op):
     """Result axis k is axis ``perm[k]`` of `x`. Shape and strides are permuted; nothing moves.
 
+    Shapes: x (*A) -> tuple(A[k] for k in perm)
+
     Placement: splits go with their axes. Partial: carried.
     """
 

@@ -14,7 +14,10 @@ from tilefoundry.ir.core.type import TupleType, Type
 @register_op(category="shape", name="tuple_get_item")
 @dataclass(frozen=True, slots=True)
 class TupleGetItem(Op):
-    """Field `index` of a tuple value."""
+    """Field `index` of a tuple value.
+
+    Shapes: t -> t[index]
+    """
 
     t: ClassVar[ParamDef] = ParamDef()
     index: int

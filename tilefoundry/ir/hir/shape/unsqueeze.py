@@ -16,7 +16,10 @@ from tilefoundry.ir.types import TensorType
 @register_op(category="shape")
 @dataclass(frozen=True, slots=True)
 class Unsqueeze(Op):
-    """`x` with an axis of extent 1 more, which is axis `axis` of the result. A view, as the `Reshape` that it is."""
+    """`x` with an axis of extent 1 more, which is axis `axis` of the result. A view, as the `Reshape` that it is.
+
+    Shapes: x (*A, *B) -> (*A, 1, *B)
+    """
 
     x: ClassVar[ParamDef] = ParamDef()
     axis: int

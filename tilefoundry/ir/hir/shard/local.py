@@ -18,7 +18,12 @@ from tilefoundry.ir.types import TensorType
 @register_op(category="shard")
 @dataclass(frozen=True, slots=True)
 class Local(Op):
-    """This unit's part of `x`: split modes are contracted, the shard layout is gone."""
+    """This unit's part of `x`: split modes are contracted, the shard layout is gone.
+
+    Shapes: x (*A) -> tuple(n // u for n, u in zip(A, units))
+
+    `units` are those among which the mesh splits each axis.
+    """
 
     x: ClassVar[ParamDef] = ParamDef()
 

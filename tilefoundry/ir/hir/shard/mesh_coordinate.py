@@ -15,6 +15,8 @@ from tilefoundry.ir.types import INDEX_TYPE, TensorType
 class MeshCoordinate(Op):
     """The unit's coordinate along `axis`, in [0, extent): an index scalar that differs from unit to unit.
 
+    Shapes: -> ()
+
     Authors write ``m.w`` where a value is expected.
     """
 

@@ -46,6 +46,8 @@ _DISTANCE = {
 class Reshard(Op):
     """`x` in another layout or storage; the logical value is the same. Completes a Partial that `layout` lacks.
 
+    Shapes: x (*A) -> A
+
     Attributes:
         layout: where each element goes. Strides that are None are decided here: the same storage keeps the source's
             form, a farther one is shared and row-major, a nearer one holds each unit's part apart. Given strides stay.
