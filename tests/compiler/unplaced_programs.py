@@ -16,6 +16,12 @@ M, N = DimVar("M", 0, 1 << 20), DimVar("N", 0, 1 << 20)
 Case = tuple[Callable[..., object], tuple[tuple[int, ...], ...]]
 
 
+@func
+def long_rows(x: Tensor[(M, 20000), "f32"]) -> Tensor[(M, 4), "f32"]:
+    """More than a CTA puts in order."""
+    return tf.topk(x, 4)[0]
+
+
 def elementwise(dt: str) -> dict[str, Case]:
     """Chains of them, with operands that are broadcast."""
 
@@ -100,7 +106,7 @@ def rows(dt: str) -> dict[str, Case]:
     @func
     def numbers(
         x: Tensor[(M, N), dt],
-    ) -> tuple[Tensor[(M, N), dt], Tensor[(), dt], Tensor[(), "i64"], Tensor[(1, 1), dt]]:
+    ) -> tuple[Tensor[(M, N), dt], Tensor[(), dt], Tensor[(), "i64"], Tensor[(1, 1), dt], Tensor[(1,), dt]]:
         y = x * 2.0
         norm = tf.sqrt(tf.reduce(x * x, (0, 1), False, ReduceKind.SUM))
         return (
@@ -108,6 +114,7 @@ def rows(dt: str) -> dict[str, Case]:
             y[-1, 0],
             tf.argmax(y[0], axis=0),
             tf.reshape(x[2, 3], (1, 1)),
+            tf.unsqueeze(norm * 2.0, 0),
         )
 
     @func
@@ -115,10 +122,13 @@ def rows(dt: str) -> dict[str, Case]:
         return tf.argmax(x, axis=-1), tf.argmin(x, axis=0), tf.cumsum(x, axis=-1)
 
     @func
-    def order(x: Tensor[(M, 77), dt]) -> tuple[Tensor[(M, 5), dt], Tensor[(M, 5), "i64"], Tensor[(M, 77), dt]]:
+    def order(
+        x: Tensor[(M, 77), dt],
+    ) -> tuple[Tensor[(M, 5), dt], Tensor[(M, 5), "i64"], Tensor[(M, 77), dt], Tensor[(M, 1), dt]]:
         values, indices = tf.topk(x, k=5, axis=-1, largest=True, sorted=True)
         least, _ = tf.sort(x, axis=-1)
-        return values, indices, least
+        greatest, _ = tf.topk(tf.concat(x, -x, x, axis=1), 1)  # more than one thread holds
+        return values, indices, least, greatest
 
     x = (5, 77)
     return {

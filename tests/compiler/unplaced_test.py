@@ -15,7 +15,7 @@ import torch
 import tilefoundry
 from tests.compiler import unplaced_programs as programs
 from tests.compiler.running import compare
-from tilefoundry import normalize_to_module
+from tilefoundry import VerifyError, lower, normalize_to_module
 from tilefoundry.ir.core.module import Module
 from tilefoundry.runtime import AllClose, Predicate
 from tilefoundry.target import CudaTarget
@@ -51,3 +51,11 @@ def _as_if_rounded_at_each_op(module: Module, inputs: Sequence[torch.Tensor]) ->
 
 def _results(result: Any) -> tuple[torch.Tensor, ...]:
     return (result,) if isinstance(result, torch.Tensor) else tuple(result)
+
+
+def test_a_refusal_speaks_of_what_the_author_wrote() -> None:
+    with pytest.raises(VerifyError, match=r"rows of 20000 elements \(axis 1, 20000\) are too long") as refusal:
+        lower(normalize_to_module(programs.long_rows), CudaTarget("nvidia.h200_sxm"))
+    assert refusal.value.remedy == (
+        "let the axis have at most 16384 elements, by its extent or by the bound of its DimVar"
+    )

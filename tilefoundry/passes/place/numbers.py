@@ -16,18 +16,23 @@ from tilefoundry.passes.place.kinds import tensor
 def numbers_in_memory(results: tuple[Expr, ...]) -> tuple[Expr, ...]:
     """The results, in which each number that a tensor is reduced to is read from a tensor of one element.
 
-    So are vectors of extents and of numbers, which reside nowhere until they are written.
+    So are vectors of extents and of numbers, which reside nowhere until they are written. A number with an axis is its
+    reshape, which is written as it is computed.
     """
     parts: list[tuple[Expr, Expr | int]] = []
     for expr in post_order(*results):
         if isinstance(expr, Call) and _is_reduced(expr):
             (operand,) = (Rewriter({}, parts=parts).expr(arg) for arg in expr.args if isinstance(arg, Expr))
             parts.append((expr, Call(Reshape(()), (_kept(expr, operand),), metadata=expr.metadata)))
-        elif isinstance(expr, Call) and _resides_nowhere(expr):
+        elif isinstance(expr, Call) and (_resides_nowhere(expr) or _is_of_number(expr)):
             value = Rewriter({}, parts=parts).expr(expr)
+            if isinstance(value, Call) and isinstance(value.target, Unsqueeze):
+                (number,) = value.args
+                value = Call(value.target.reshape(tensor(number)), (number,), metadata=expr.metadata)
             if _resides_nowhere(value):
-                written = Call(Reshard(Layout(tensor(value).shape), StorageKind.GMEM), (value,), metadata=expr.metadata)
-                parts.append((expr, written))
+                value = Call(Reshard(Layout(tensor(value).shape), StorageKind.GMEM), (value,), metadata=expr.metadata)
+            if value is not expr:
+                parts.append((expr, value))
     rewriter = Rewriter({}, parts=parts)
     return tuple(rewriter.expr(result) for result in results)
 
@@ -49,6 +54,11 @@ def _is_reduced(call: Call) -> bool:
         and not call.type.rank
         and call.type.storage is StorageKind.GMEM
     )
+
+
+def _is_of_number(call: Call) -> bool:
+    """Whether a call gives a number an axis."""
+    return isinstance(call.target, Unsqueeze) and not tensor(call.args[0]).rank
 
 
 def _resides_nowhere(value: Expr) -> bool:

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tilefoundry.ir.core.expr import Call, Expr, Var
-from tilefoundry.ir.dims import INDEX_TYPE, dim_floordiv
-from tilefoundry.ir.hir import ArgMax, ArgMin, Attention, Conv2d, MatMul, Reduce, Reshape
+from tilefoundry.ir.dims import INDEX_TYPE, dim_floordiv, dim_range
+from tilefoundry.ir.hir import ArgMax, ArgMin, Attention, Conv2d, MatMul, Reduce, Reshape, Sort, TopK
 from tilefoundry.ir.traverse import post_order
 from tilefoundry.ir.types import DType, ShapeDim, TensorType
 from tilefoundry.passes.lower.fragments import Modes, whole
 from tilefoundry.passes.lower.matrix.product_tile import product_tile
+from tilefoundry.passes.lower.reduce.order import ORDERED
 from tilefoundry.passes.lower.shape.regroup import Span, regrouped
 from tilefoundry.passes.place.cuts import Group
 from tilefoundry.passes.place.kernel import Walk, named, variables_of
@@ -38,11 +39,31 @@ def walk_of(value: Expr, group: Group, levels: Levels) -> Walk:
             return _convolution_walk(levels, heavy, shape, _dtypes(value))
     if op is not None and isinstance(op.target, (Reduce, ArgMax, ArgMin)):
         return reduction_walk(levels, shape, -1 in whole_axes(op), _dtypes(value))
+    if op is not None and isinstance(op.target, (Sort, TopK)):
+        return row_walk(levels, _few_rows(op, shape), group.rows, _dtypes(value))
     if op is value and isinstance(op.target, Reshape):
         return _regrouped_walk(levels, tensor(op.args[0]).shape, shape, _dtypes(value))
     if group.rows:
         return row_walk(levels, shape, group.rows, _dtypes(value))
     return elementwise_walk(levels, shape, _dtypes(value))
+
+
+def _few_rows(ordered: Call, shape: Sequence[ShapeDim]) -> tuple[ShapeDim, ...]:
+    """The extents, with no more rows than a CTA puts in order at once: whole rows of the operand, however few are kept.
+
+    Args:
+        shape: of the result.
+    """
+    (axis,) = whole_axes(ordered)
+    bounds = dim_range(tensor(ordered.args[0]).shape[axis])
+    longest = bounds[1] if bounds is not None else ORDERED
+    left = max(1, ORDERED >> max(0, longest - 1).bit_length())
+    few = list(shape)
+    for k, extent in reversed([*enumerate(shape)]):
+        if k - len(shape) != axis:
+            rows = min(extent, left) if isinstance(extent, int) else left
+            few[k], left = rows, left // max(1, rows)
+    return tuple(few)
 
 
 def _product_walk(levels: Levels, product: Call, value: Expr) -> Walk:

@@ -26,7 +26,7 @@ from tilefoundry.passes.lower.tile import Tile, staged, window
 from tilefoundry.passes.lower.values import Parts
 
 _PARTS = ("values", "places")
-_TILE = 16384  # elements that a CTA orders at once, however few threads it has
+ORDERED = 16384  # elements that a CTA orders at once, however few threads it has
 
 
 def in_order(ctx: Lowering, call: Call, axis: int, *, largest: bool) -> Parts:
@@ -67,12 +67,19 @@ def order_tile(p: Primitives, call: Call, tile: Tile, axis: int, count: ShapeDim
     # as many as the tiles that cover the result read
     wanted = -(-wanted // tile.sizes[axis]) * tile.sizes[axis]
     modes = row_modes(tile.mesh, others, max(extent, wanted))
-    limit = max(HELD, _TILE // math.prod(n for n in tile.mesh.shape if isinstance(n, int)))
+    limit = max(HELD, ORDERED // math.prod(n for n in tile.mesh.shape if isinstance(n, int)))
     if held_by_each(*others, modes) > limit:
         most = limit // held_by_each(*others) * (extent_of(modes) // held_by_each(modes))
+        many = math.prod(size for k, size in enumerate(tile.sizes) if k != axis)
+        remedy = (
+            f"place fewer than {many} rows at once, or rows of at most {most} elements"
+            if many > 1
+            else f"let the axis have at most {most} elements, by its extent or by the bound of its DimVar"
+        )
         p.refuse(
-            f"a tile of {tile.sizes} orders rows of {extent} elements, more than registers of its threads hold",
-            f"place fewer rows at once, or rows of at most {most} elements",
+            f"rows of {extent} elements (axis {axis}, {format_dim(t.shape[axis])}) are too long to be put in order, of "
+            f"which a CTA orders at most {most} elements at once",
+            remedy,
         )
     rows = tile.along(axis, 0, modes)
     row = rows.read(p, operand(call))

@@ -30,7 +30,7 @@ def lower_expand(ctx: Lowering, call: Call) -> Value:
             return value
         case Deferred() if is_unplaced(call):
             return deferred(call)
-        case Expr() if not own.shape:
+        case Expr() if not tensor_type(value).shape:  # the number that every element is
             return joined(ctx, call, value)
         case Ramp(axis) if own.shape[axis] == to.shape[axis + new]:
             return value.along(axis + new)

@@ -51,14 +51,14 @@ def lower_reshape(ctx: Lowering, call: Call) -> Value:
             return value if own == shape else Reshaped(value, own)
         case Deferred() | Chosen() if is_unplaced(call):
             return deferred(call)
+        case Expr() if not tensor_type(value).shape:  # the number that every element is
+            return joined(ctx, call, value) if shape else value
         case Var() if own and not shape:
             return _scalar(ctx, call, value)
         case Var() if own and tensor_type(value).storage is StorageKind.SMEM:
             return _tile(ctx, call, value)
         case Var() if own and tensor_type(value).storage is StorageKind.RMEM:
             return ctx.view(value, tensor_type(Call(call.target, (value,), metadata=call.metadata)))
-        case Expr() if not own:
-            return joined(ctx, call, value) if shape else value
     held = "its product" if isinstance(value, Product) else ctx.describe(value)
     ctx.refuse(
         call,

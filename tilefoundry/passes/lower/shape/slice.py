@@ -53,6 +53,8 @@ def lower_slice(ctx: Lowering, call: Call) -> Value:
             return _of_fragment(ctx, call, value, starts)
         case Uniform(number):
             return value if tensor_type(call).shape else Constant(number, tensor_type(call))
+        case Expr() if tensor_type(x).shape and not tensor_type(value).shape:
+            return value  # the number that every element is
         case Ramp(axis, start, step):
             first = dim_add(start, dim_mul(step, starts[axis]))
             left = [k for k in range(len(op.sizes)) if k not in op.drop]
