@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tilefoundry import DimVar, func
-from tilefoundry.dsl import ReduceKind, Tensor, tf
+from tilefoundry.dsl import ReduceKind, Tensor, tf, tile
 
 M, N = DimVar("M", 0, 1 << 20), DimVar("N", 0, 1 << 20)
 
@@ -20,6 +20,22 @@ Case = tuple[Callable[..., object], tuple[tuple[int, ...], ...]]
 def long_rows(x: Tensor[(M, 20000), "f32"]) -> Tensor[(M, 4), "f32"]:
     """More than a CTA puts in order."""
     return tf.topk(x, 4)[0]
+
+
+@func
+def unknown_times(x: Tensor[(M, 16), "f32"]) -> Tensor[(M, 16), "f32"]:
+    """A loop that runs as often as the argument has rows."""
+    for _i in range(M):
+        x = x * 2.0
+    return x
+
+
+@func
+def many_times(x: Tensor[(M, 16), "f32"]) -> Tensor[(M, 16), "f32"]:
+    """A loop of more iterations than kernels are made for."""
+    for _i in range(5000):
+        x = x * 2.0
+    return x
 
 
 def elementwise(dt: str) -> dict[str, Case]:
@@ -245,4 +261,35 @@ def moved(dt: str) -> dict[str, Case]:
         "reshaped": (reshaped, ((5, 6),)),
         "merged": (merged, ((2, 6, 5, 7), (5, 4, 6))),
         "given": (given, ((5, 6),)),
+    }
+
+
+def loops(dt: str) -> dict[str, Case]:
+    """Loops over layers, in each other, and over tiles; numbers that they carry."""
+
+    @func
+    def layers(x: Tensor[(M, 16), dt], w: Tensor[(3, 16, 16), dt], g: Tensor[(3, 16), dt]) -> Tensor[(M, 16), dt]:
+        for i in range(3):
+            h = tf.rms_norm(x, g[i])
+            x = x + tf.gelu(h @ w[i]) * 0.25
+        return x
+
+    @func
+    def nested(
+        x: Tensor[(M, 16), dt], w: Tensor[(10, 16), dt]
+    ) -> tuple[Tensor[(M, 16), dt], Tensor[(), dt], Tensor[(), dt], Tensor[(10, 16), dt]]:
+        y, n = x, tf.reduce(x, (0, 1), False)
+        for i in range(1, 6, 2):
+            z = x
+            for j in range(2):
+                z = z * tf.cast(tf.cast(i + j, "f32") * 0.125, dt) + y
+            y, n = z - x, n * 0.5
+        out = tf.zeros(Tensor[(10, 16), dt])
+        for k in tile(10, 4):
+            out = tf.insert_slice(out, tf.softmax(w[k, :], axis=-1), (k, 0))
+        return y * n, n, n, out
+
+    return {
+        "layers": (layers, ((5, 16), (3, 16, 16), (3, 16))),
+        "nested": (nested, ((5, 16), (10, 16))),
     }

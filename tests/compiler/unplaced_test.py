@@ -24,7 +24,8 @@ TORCH = {"f32": torch.float32, "bf16": torch.bfloat16}
 # Sums of up to 77 products of numbers up to 4, and their exponentials.
 F32 = [AllClose(atol=1e-5, rtol=1e-5)]
 FAMILIES = {
-    family.__name__: family for family in (programs.elementwise, programs.rows, programs.products, programs.moved)
+    family.__name__: family
+    for family in (programs.elementwise, programs.rows, programs.products, programs.moved, programs.loops)
 }
 CASES = [(f, name) for f, family in FAMILIES.items() for name in family("f32")]
 
@@ -53,9 +54,19 @@ def _results(result: Any) -> tuple[torch.Tensor, ...]:
     return (result,) if isinstance(result, torch.Tensor) else tuple(result)
 
 
-def test_a_refusal_speaks_of_what_the_author_wrote() -> None:
-    with pytest.raises(VerifyError, match=r"rows of 20000 elements \(axis 1, 20000\) are too long") as refusal:
-        lower(normalize_to_module(programs.long_rows), CudaTarget("nvidia.h200_sxm"))
-    assert refusal.value.remedy == (
-        "let the axis have at most 16384 elements, by its extent or by the bound of its DimVar"
-    )
+@pytest.mark.parametrize(
+    ("program", "words", "remedy"),
+    [
+        (
+            programs.long_rows,
+            r"rows of 20000 elements \(axis 1, 20000\) are too long",
+            "let the axis have at most 16384 elements, by its extent or by the bound of its DimVar",
+        ),
+        (programs.unknown_times, r"the loop over '_i' runs as range\(0, M, 1\)", "write numbers, as in range(12)"),
+        (programs.many_times, "becomes 1 calls in each of 5000 iterations", "by ops on whole tensors"),
+    ],
+)
+def test_a_refusal_speaks_of_what_the_author_wrote(program: Any, words: str, remedy: str) -> None:
+    with pytest.raises(VerifyError, match=words) as refusal:
+        lower(normalize_to_module(program), CudaTarget("nvidia.h200_sxm"))
+    assert remedy in str(refusal.value.remedy)

@@ -9,7 +9,7 @@ from typing import ClassVar
 from tilefoundry.diagnostics import VerifyError
 from tilefoundry.ir.core.expr import Call, Expr, Tuple, Var
 from tilefoundry.ir.core.function import Function
-from tilefoundry.ir.core.metadata import ExecutionDomainMetadata, binding_name, get_metadata, span_of
+from tilefoundry.ir.core.metadata import ExecutionDomainMetadata, binding_name, get_metadata
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.core.op import Op
 from tilefoundry.ir.core.type import TupleType
@@ -29,6 +29,7 @@ from tilefoundry.passes.place.kernel import Walk, function_of, tiled_kernel, var
 from tilefoundry.passes.place.kinds import DIRECT, VIEWS, producer, tensor
 from tilefoundry.passes.place.numbers import numbers_in_memory
 from tilefoundry.passes.place.spread import Levels
+from tilefoundry.passes.place.unroll import unrolled
 from tilefoundry.passes.place.walks import walk_of
 from tilefoundry.passes.results import results_of
 from tilefoundry.target import CpuTarget, Target
@@ -45,7 +46,7 @@ class Place(Pass):
     names meshes is left as its author placed it.
 
     Raises:
-        VerifyError: when it runs: a loop is not placed; located.
+        VerifyError: when it runs: how often a loop runs is not known, or it is too long; located.
     """
 
     name: ClassVar[str] = "place"
@@ -109,14 +110,7 @@ def place_function(fn: Function, levels: Levels) -> tuple[Function, tuple[Functi
     """
     assert fn.body is not None
     check_children(fn)
-    results = results_of(fn.body)
-    for expr in post_order(fn.body):
-        if isinstance(expr, GridRegionExpr):
-            raise VerifyError(
-                "a loop in a program without meshes cannot be compiled yet",
-                span=span_of(expr.metadata) or fn.span,
-                remedy="place what it computes: with Mesh(...) around it, and tf.reshard(x, <layout>, 'rmem') inside",
-            )
+    results = results_of(unrolled(fn))
     results = numbers_in_memory(results)
     chain = _Chain(fn, levels)
     for group in cut(results):
@@ -134,6 +128,7 @@ class _Chain:
         self.kernels: list[Function] = []
         self._names = Names((fn.name, *(param.name for param in fn.params)))
         self._inside: list[tuple[Expr, Expr | int]] = []  # what was written, as parameters of later kernels
+        self._numbers: list[tuple[Expr, Expr]] = []  # results that were written, which other kernels compute again
         self._outside: dict[int, Expr] = {id(p): p for p in fn.params}  # of these parameters: what the entry passes
 
     def add(self, group: Group) -> None:
@@ -157,7 +152,13 @@ class _Chain:
         final: list[Expr] = []
         for result in results:
             held = self._seen(result)
-            assert isinstance(held, Var)
+            if not isinstance(held, Var):
+                number = next(value for root, value in self._numbers if root is result)
+                if any(number is other for other in final):  # returned twice
+                    self._launch([result], [held], None)
+                    _, number = self._numbers[-1]
+                final.append(number)
+                continue
             value = self._outside[id(held)]
             if held in self.fn.params or any(value is other for other in final):
                 copy = function_of(self._names.fresh(f"{self.fn.name}_copy"), (held,), (held,))
@@ -179,8 +180,14 @@ class _Chain:
         return Call(kernel, tuple(self._outside[id(p)] for p in params))
 
     def _write(self, root: Expr, value: Expr) -> None:
-        """States what the entry has under a value, which later kernels take as a parameter."""
+        """States what the entry has under a value, which later kernels take as a parameter.
+
+        They cannot take a number, which crosses by value and lies in memory here.
+        """
         type_ = tensor(root)
+        if not type_.rank:
+            self._numbers.append((root, value))
+            return
         param = Var(self._names.fresh("x"), TensorType(type_.shape, type_.dtype, None, StorageKind.GMEM))
         self._inside.append((root, param))
         self._outside[id(param)] = value
