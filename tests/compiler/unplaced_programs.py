@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tilefoundry import DimVar, func
+from tilefoundry import DimVar, DimVarRangePat, func, module
 from tilefoundry.dsl import ReduceKind, Tensor, tf, tile
 
+R, K = DimVar("R", 1, 100), DimVar("K", 1, 100)
 M, N = DimVar("M", 0, 1 << 20), DimVar("N", 0, 1 << 20)
 
 # Name of the program: the program, and the shape of each argument at M = 5 and N = 77.
@@ -36,6 +37,27 @@ def many_times(x: Tensor[(M, 16), "f32"]) -> Tensor[(M, 16), "f32"]:
     for _i in range(5000):
         x = x * 2.0
     return x
+
+
+@module(entry="run")
+class Ranges:
+    """A function whose calls are decided by the extent of an argument, which has more than one range."""
+
+    @func
+    def scaled(x: Tensor[(K, 16), "f32"]) -> Tensor[(K, 16), "f32"]:
+        pass
+
+    @scaled.specialize(DimVarRangePat("K", 1, 4))
+    def few(x: Tensor[(K, 16), "f32"]) -> Tensor[(K, 16), "f32"]:
+        return x * 2.0
+
+    @scaled.specialize(DimVarRangePat("K", 4, 100))
+    def many(x: Tensor[(K, 16), "f32"]) -> Tensor[(K, 16), "f32"]:
+        return x * 3.0
+
+    @func
+    def run(x: Tensor[(R, 16), "f32"]) -> Tensor[(R, 16), "f32"]:
+        return scaled(x + 1.0) - x
 
 
 def elementwise(dt: str) -> dict[str, Case]:

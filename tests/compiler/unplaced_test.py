@@ -14,7 +14,7 @@ import torch
 
 import tilefoundry
 from tests.compiler import unplaced_programs as programs
-from tests.compiler.running import compare
+from tests.compiler.running import compare, compiled
 from tilefoundry import VerifyError, lower, normalize_to_module
 from tilefoundry.ir.core.module import Module
 from tilefoundry.runtime import AllClose, Predicate
@@ -52,6 +52,13 @@ def _as_if_rounded_at_each_op(module: Module, inputs: Sequence[torch.Tensor]) ->
 
 def _results(result: Any) -> tuple[torch.Tensor, ...]:
     return (result,) if isinstance(result, torch.Tensor) else tuple(result)
+
+
+def test_a_call_is_decided_by_the_extent_of_the_argument() -> None:
+    kernel = compiled(programs.Ranges)
+    for rows, factor in ((3, 2.0), (4, 3.0), (7, 3.0)):
+        x = torch.arange(rows * 16.0).view(rows, 16)
+        assert torch.equal(kernel(x), (x + 1.0) * factor - x)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from tilefoundry.ir.core.expr import Call, Var
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.core.pattern import DimVarRangePat
-from tilefoundry.ir.dims import DimVar
+from tilefoundry.ir.dims import DimVar, dim_mul
 from tilefoundry.ir.hir import BinaryKind
 from tilefoundry.ir.samples import attention, binary
 from tilefoundry.ir.specialize import specialize_module
@@ -20,6 +20,7 @@ from tilefoundry.ir.tir import DispatchCall, PrimFunction
 from tilefoundry.ir.types import make_tensor_type
 from tilefoundry.passes import lower
 from tilefoundry.passes.base import is_host
+from tilefoundry.passes.ranges import divided
 
 
 def variant(lo: int, hi: int) -> Function:
@@ -76,13 +77,40 @@ def test_what_is_specialised_is_lowered(extent: int | DimVar) -> None:
     assert isinstance(kernel, PrimFunction)
 
 
-def test_a_call_that_several_variants_may_serve_is_refused() -> None:
-    callee = prototype()
+def caller(callee: Function) -> Function:
+    """Calls the callee under its own extents."""
     params = tuple(Var(p.name, p.type) for p in callee.params)
-    caller = module(Function("attention", params, Call(callee, params), callee.return_type))
-    words = r"this call of 'attention' may lie in several of the ranges \[1, 64\), \[64, 1048576\) of 'S'"
+    return Function("attention", params, Call(callee, params), callee.return_type)
+
+
+def test_a_caller_of_prototypes_is_a_kernel_for_each_range_that_decides_its_calls() -> None:
+    lowered = lower(module(caller(prototype())))
+    host, *kernels = lowered.functions
+    assert isinstance(host, PrimFunction) and isinstance(host.body, DispatchCall)
+    assert [fn.name for fn in kernels] == ["attention_1_64", "attention_64_1048576"]
+    (kernel,) = lower(specialize_module(module(caller(prototype())), {"S": 128})).functions
+    assert isinstance(kernel, PrimFunction) and not isinstance(kernel.body, DispatchCall)
+
+
+def test_a_variant_is_divided_where_what_it_calls_is() -> None:
+    fn = caller(prototype())
+    variants = tuple(
+        dataclasses.replace(fn, specializations=(DimVarRangePat("S", lo, hi),))
+        for lo, hi in ((1, 1000), (1000, 1 << 20))
+    )
+    parts = divided(Function("attention", fn.params, None, fn.return_type, variants=variants)).variants
+    assert [(p.lo, p.hi) for part in parts for p in part.specializations] == [(1, 64), (64, 1000), (1000, 1 << 20)]
+
+
+def test_a_call_that_several_variants_may_serve_is_refused() -> None:
+    wide = make_tensor_type((DimVar("S", 1, 100), 8), "f32")
+    x, y = Var("x", wide), Var("y", make_tensor_type((dim_mul(DimVar("T", 1, 40), 2), 8), "f32"))
+    parts = tuple(
+        Function("double", (x,), binary(BinaryKind.ADD, x, x), wide, specializations=(DimVarRangePat("S", lo, hi),))
+        for lo, hi in ((1, 64), (64, 100))
+    )
+    call = Call(Function("double", (x,), None, wide, variants=parts), (y,))
+    words = r"this call of 'double' may lie in several of the ranges \[1, 64\), \[64, 100\) of 'S'"
     with pytest.raises(VerifyError, match=words) as caught:
-        lower(caller)
+        lower(Module("m", (Function("twice", (y,), call, call.type),), "twice"))
     assert caught.value.remedy is not None and "specialize_module" in caught.value.remedy
-    (kernel,) = lower(specialize_module(caller, {"S": 128})).functions
-    assert isinstance(kernel, PrimFunction)
