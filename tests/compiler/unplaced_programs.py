@@ -144,7 +144,15 @@ def rows(dt: str) -> dict[str, Case]:
     @func
     def numbers(
         x: Tensor[(M, N), dt],
-    ) -> tuple[Tensor[(M, N), dt], Tensor[(), dt], Tensor[(), "i64"], Tensor[(1, 1), dt], Tensor[(1,), dt]]:
+    ) -> tuple[
+        Tensor[(M, N), dt],
+        Tensor[(), dt],
+        Tensor[(), "i64"],
+        Tensor[(1, 1), dt],
+        Tensor[(1,), dt],
+        Tensor[(1, 1), dt],
+        Tensor[(2,), dt],
+    ]:
         y = x * 2.0
         norm = tf.sqrt(tf.reduce(x * x, (0, 1), False, ReduceKind.SUM))
         return (
@@ -153,6 +161,8 @@ def rows(dt: str) -> dict[str, Case]:
             tf.argmax(y[0], axis=0),
             tf.reshape(x[2, 3], (1, 1)),
             tf.unsqueeze(norm * 2.0, 0),
+            tf.flip(tf.transpose(tf.reshape(norm + 1.0, (1, 1)), (1, 0)), (0,)),
+            tf.index_select(tf.reshape(norm, (1,)), tf.zeros(Tensor[(2,), "i64"]), dim=0),
         )
 
     @func
