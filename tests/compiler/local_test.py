@@ -79,8 +79,10 @@ def both_levels(x: Tensor[(18, 40), "bf16"]) -> tuple[Tensor[(18, 5, 8), "bf16"]
 @func(topologies=WARP[:1] + LEVELS[1:], target=TARGET)
 def windows(
     x: Tensor[(8, 6), "f32"],
-) -> tuple[Tensor[(8, 6), "f32"], Tensor[(4, 8), "f32"], Tensor[(8, 3), "f32"], Tensor[(8, 2), "f32"]]:
-    """Windows of units in a shared tile and in registers; registers that change hands."""
+) -> tuple[
+    Tensor[(8, 6), "f32"], Tensor[(4, 8), "f32"], Tensor[(8, 3), "f32"], Tensor[(8, 2), "f32"], Tensor[(8, 6), "f32"]
+]:
+    """Windows of units in memory, in a shared tile and in registers; registers that change hands."""
     with Mesh(("thread",), (4, 2), ("w", "l")) as m:
         part = tf.local(tf.reshard(x, (8 @ m.w, 6), "rmem"))
         turned = tf.insert_slice(tf.reshard(x, (8, 6), "smem"), part * 2.0, ((m.w * 2 + 2) % 8, 0))
@@ -88,12 +90,16 @@ def windows(
         held = tf.reshard(turned, (8 @ m.w, 6), "rmem") + 1.0
         mine = tf.insert_slice(tf.reshard(x[:, 0], (8,), "rmem"), -x[0:2, 1], (m.w + 1,))
         pair = tf.reshape(part[m.l : m.l + 1, m.w : m.w + 2], (1, 2)) * part[m.l, m.w]
+        row = tf.reshard(tf.reshard(x, (8, 6), "smem")[m.w + m.l, :], (6,), "rmem") - tf.reshard(
+            x[(m.w * 3 + m.l) % 8, :] * 2.0, (6,), "rmem"
+        )
         moved = tf.reshard(tf.reshard(held, (4, 2 @ m.l, 6), "rmem") - 3.0, (8, 6), "rmem") * 2.0
         return (
             tf.reshard(moved, (8, 6), "gmem"),
             tf.insert_slice(tf.zeros(Tensor[(4, 8), "f32"]), mine, (m.w, 0)),
             tf.reshard(held[:, m.w : m.w + 3], (8, 3), "gmem"),
             tf.insert_slice(tf.zeros(Tensor[(8, 2), "f32"]), pair, (m.w * 2 + m.l, 0)),
+            tf.insert_slice(tf.zeros(Tensor[(8, 6), "f32"]), row, (m.w * 2 + m.l, 0)),
         )
 
 

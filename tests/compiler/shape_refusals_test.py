@@ -96,6 +96,16 @@ def window_of_a_run_time_thread() -> Module:
     return f
 
 
+def window_of_a_thread_of_a_formula() -> Module:
+    @func(target=TARGET, topologies=LEVELS)
+    def f(x: Tensor[(32, 40), "f32"]) -> Tensor[(32, 40), "f32"]:
+        with Mesh(("thread",), (32,), ("t",)) as m:
+            row = tf.reshard(tf.softmax(x, axis=-1)[m.t, :], (40,), "rmem")  # <- here
+            return tf.insert_slice(tf.zeros(Tensor[(32, 40), "f32"]), row, (m.t, 0))
+
+    return f
+
+
 def one_loop_twice() -> Module:
     @func(target=TARGET, topologies=LEVELS)
     def f(x: Tensor[(M, 32), "f32"]) -> Tensor[(2 * M, 32), "f32"]:
@@ -116,6 +126,7 @@ TABLE: list[tuple[Build, str, str]] = [
     (counted_otherwise_in_a_result, "that is counted as (6, 4) cannot go straight to", "place it first"),
     (scalar_of_a_coordinate, "is one number, and this one depends on the coordinate along 'c'", "an element for each"),
     (window_of_a_run_time_thread, "starts at the coordinate along 't': each thread would take", "split the axis"),
+    (window_of_a_thread_of_a_formula, "starts at the coordinate along 't': each thread would take", "split the axis"),
     (one_loop_twice, "one value that a loop fills is returned twice", "a tf.zeros(...) of its own"),
 ]
 

@@ -322,6 +322,11 @@ class Lowering:
         """The depth of the block that knows a Var by its id; that of the innermost one where none says so."""
         return next((depth for depth, scope in enumerate(self._memo) if var in scope), len(self._memo) - 1)
 
+    @property
+    def in_loop(self) -> bool:
+        """Whether the open block is the body of a loop."""
+        return len(self._blocks) > 1
+
     def refuse(self, at: Expr, message: str, *, remedy: str) -> NoReturn:
         """Raises VerifyError at the place where ``at`` was written."""
         raise VerifyError(message, span=span_of(at.metadata), remedy=remedy)

@@ -1,4 +1,4 @@
-"""Parts that units take of tensors in memory, `tf.local` of a value in 'gmem' or 'smem', held in registers.
+"""Parts that units take of tensors in memory, held in registers: `tf.local`, and windows at places of the threads' own.
 
 Memory is shared, so a value that differs from unit to unit has no place there. Every unit loads its part, and what is
 computed from it is each unit's own as well; operands that it meets in memory are loaded whole.
@@ -9,10 +9,12 @@ from __future__ import annotations
 from tilefoundry.diagnostics import VerifyError
 from tilefoundry.ir.core.expr import Call, Expr
 from tilefoundry.ir.core.metadata import BindingMetadata
-from tilefoundry.ir.hir import Local, Reshard
+from tilefoundry.ir.hir import Local, Reshard, Slice
 from tilefoundry.ir.rewrite import Node, Rewriter
 from tilefoundry.ir.shard import Layout, ShardLayout, per_unit_strides, row_major, with_strides
 from tilefoundry.ir.types import StorageKind, TensorType
+from tilefoundry.passes.lower.shape.slice import coordinates_of
+from tilefoundry.passes.lower.shard.mesh_coordinate import is_of_one_cta
 
 _MEMORY = (StorageKind.GMEM, StorageKind.SMEM)
 
@@ -29,13 +31,30 @@ class _HeldParts(Rewriter):
             (x,) = self._all(node.args)
             assert isinstance(x, Expr)
             return Call(node.target, (_loaded(x),), metadata=node.metadata)
+        if isinstance(node, Call) and isinstance(node.target, Reshard) and not _keeps_copies(node.target):
+            (x,) = self._all(node.args)
+            if isinstance(x, Call) and is_own_window(node.args[0]):  # one value of several: refused where it is read
+                return Call(node.target, x.args, metadata=node.metadata)
         try:
-            return super()._rebuild(node)
+            rebuilt = super()._rebuild(node)
+            return _in_registers(rebuilt) if is_own_window(rebuilt) else rebuilt
         except VerifyError:
             # an operand is in registers now, and has to meet others there
             assert isinstance(node, Call)
             args = tuple(_in_registers(arg) if _lies_in(arg, _MEMORY) else arg for arg in self._all(node.args))
             return Call(node.target, args, metadata=node.metadata)
+
+
+def _keeps_copies(op: Reshard) -> bool:
+    """Whether each thread keeps the copy that it has."""
+    return op.storage is StorageKind.RMEM and isinstance(op.layout, Layout)
+
+
+def is_own_window(x: Node) -> bool:
+    """Whether a value is a window of a tensor in memory that starts where the thread's coordinates say."""
+    if not isinstance(x, Call) or not isinstance(x.target, Slice) or not _lies_in(x, _MEMORY):
+        return False
+    return any(not is_of_one_cta(axis) for axis in coordinates_of(x.args[1]))
 
 
 def _loaded(x: Expr) -> Expr:

@@ -138,6 +138,9 @@ def _write_over(ctx: Lowering, call: Call, new: Value, output: Var, everywhere: 
 
 def _write_first(ctx: Lowering, call: Call, dst: Expr, output: Var, everywhere: bool) -> None:
     """Writes the tensor that windows are inserted into, and lets all instances that write meet."""
+    meet = tir.Sync(every_cta(ctx.module) if everywhere else None)
+    if ctx.in_loop:  # an iteration before may have written its windows there
+        ctx.emit(meet)
     extents = tensor_type(output).shape
     out = Window(output, (0,) * len(extents), extents)
     if (write_dst := writer_of(dst)) is not None:
@@ -145,7 +148,7 @@ def _write_first(ctx: Lowering, call: Call, dst: Expr, output: Var, everywhere: 
         write_dst(ctx, dst, out, everywhere)
     else:
         write_parts(ctx, call, whole(ctx, dst) or ctx.lower(dst), out, everywhere)
-    ctx.emit(tir.Sync(every_cta(ctx.module) if everywhere else None))
+    ctx.emit(meet)
 
 
 def _narrowed(value: Window | Uniform, axis: int, start: Scalar, size: ShapeDim) -> Window | Uniform:

@@ -43,6 +43,8 @@ def lower_slice(ctx: Lowering, call: Call) -> Value:
     value = whole(ctx, x) or ctx.lower(x)
     extents = tuple(value.sizes[t] for t in value.kept) if isinstance(value, Window) else tensor_type(x).shape
     held = isinstance(value, Var) and tensor_type(value).storage is StorageKind.RMEM
+    lies = isinstance(value, Window | Uniform | Ramp | Var)  # what is computed where it is placed, threads may share
+    held = held or (lies and ctx.uses.only_held_whole(call))
     starts = [_start(ctx, call, k, start, extents[k], held=held) for k, start in enumerate(begin.elements)]
     match value:
         case Window():
@@ -94,7 +96,7 @@ def write_slice(ctx: Lowering, call: Call, out: Window, everywhere: bool) -> Non
 
 
 def _start(ctx: Lowering, call: Call, k: int, start: Expr | int, extent: ShapeDim, *, held: bool) -> Scalar:
-    """The start along an axis; of registers each thread may have its own."""
+    """The start along an axis; of a window that threads hold for themselves, each may have its own."""
     op = call.target
     assert isinstance(op, Slice)
     for coordinate in coordinates_of(start):
@@ -102,7 +104,8 @@ def _start(ctx: Lowering, call: Call, k: int, start: Expr | int, extent: ShapeDi
             ctx.refuse(
                 call,
                 f"the window starts at the coordinate along '{coordinate.name}': each thread would take its own",
-                remedy="split the axis over the threads: tf.reshard(x, <extent @ mesh.axis>, 'rmem')",
+                remedy="split the axis over the threads, tf.reshard(x, <extent @ mesh.axis>, 'rmem'), or let each hold "
+                "its window whole, in a layout that names no mesh",
             )
     start = _only_value(ctx, start)
     size = dim_add(dim_mul(dim_sub(op.sizes[k], 1), op.strides[k]), 1) if op.sizes[k] != 0 else 0
@@ -110,7 +113,8 @@ def _start(ctx: Lowering, call: Call, k: int, start: Expr | int, extent: ShapeDi
     if op.boundary[k] != "error" or (is_dim and stays_inside(ctx, start, size, extent)):
         value = ctx.scalar(start)
         return value if isinstance(value, int) or is_dim_expr(value) or _is_index(value) else _index(ctx, value)
-    if is_dim and not _is_run_time(ctx, start):
+    own = any(not is_of_one_cta(coordinate) for coordinate in coordinates_of(start))
+    if is_dim and not own and not _is_run_time(ctx, start):
         # a load has one rule for what lies beyond the extent (zero), which is not what this slice asks for
         ctx.refuse(
             call,
