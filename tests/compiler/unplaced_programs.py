@@ -266,9 +266,10 @@ def moved(dt: str) -> dict[str, Case]:
     @func
     def windows(
         x: Tensor[(9, N), dt], u: Tensor[(2, N), dt]
-    ) -> tuple[Tensor[(4, N), dt], Tensor[(9, N), dt], Tensor[(11, N), dt]]:
+    ) -> tuple[Tensor[(4, N), dt], Tensor[(9, N), dt], Tensor[(11, N), dt], Tensor[(N, 3), dt]]:
         y = x * 2.0
-        return y[1:8:2] + 1.0, tf.insert_slice(y, u, (3, 0)), tf.pad(y, pad=(0, 0, 1, 1), value=-1.0)
+        wide = tf.pad(y, pad=(0, 0, 1, 1), value=-1.0)
+        return y[1:8:2] + 1.0, tf.insert_slice(y, u, (3, 0)), wide, tf.transpose(x - 1.0, perm=(1, 0))[:, 0:9:4]
 
     @func
     def reshaped(x: Tensor[(M, 6), dt]) -> Tensor[(M, 2, 3), dt]:

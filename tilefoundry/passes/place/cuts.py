@@ -60,7 +60,7 @@ class _Cutter:
         joined = None if kept else self._joined(value, users)
         if joined is None:
             joined = [self._rooted(value)]
-        elif any(id(user) in self.views_only or not isinstance(user.target, _COMPUTING) for user in users):
+        elif any(id(user) in self.views_only or not _takes_tiles(user, value) for user in users):
             self.views_only.add(id(value))
         for group in joined:
             group.heavy |= isinstance(value.target, HEAVY)
@@ -118,7 +118,7 @@ class _Cutter:
             return isinstance(value.target, VIEWS)
         if isinstance(value.target, VIEWS):
             return True  # of what it is a view is looked at in its turn
-        if not all(can_fuse(user, k) for k, arg in enumerate(user.args) if arg is value):
+        if not _takes_tiles(user, value):
             return False
         if isinstance(user.target, VIEWS):
             return isinstance(value.target, ELEMENTWISE)
@@ -135,6 +135,13 @@ class _Cutter:
         if not rows:
             return True
         return not group.heavy and group.rows in (frozenset(), rows)
+
+
+def _takes_tiles(user: Call, value: Call) -> bool:
+    """Whether a tile of the user is computed from tiles of the value, where that lies in no memory."""
+    return isinstance(user.target, _COMPUTING) and all(
+        can_fuse(user, k) for k, arg in enumerate(user.args) if arg is value
+    )
 
 
 _COMPUTING = (*ELEMENTWISE, *NORMS, Reduce, *VIEWS)
