@@ -255,13 +255,15 @@ def widened(dtype: str) -> Module:
 
 @module(entry="chosen", target=CUDA, topologies=(Topology("cta", 1), Topology("thread", 32)))
 class Chosen:
-    """x, or -x where the scalar is false."""
+    """x, or -x where the scalar is false: as a scalar, and under axes, which are moved."""
 
     @func
     def chosen(keep: Tensor[(), "bool"], x: Tensor[(1, 32), "f32"]) -> Tensor[(1, 32), "f32"]:
         with Mesh(("thread",), (32,), ("t",)) as t:
             r = tf.reshard(x, (1, 32 @ t.t), "rmem")
-            return tf.reshard(tf.where(keep, r, -r), (1, 32), "gmem")
+            row = tf.flip(tf.transpose(tf.expand(tf.reshape(keep, (1, 1)), (32, 1)), (1, 0)), (1,))
+            both = tf.logical_and(tf.reshard(row, (1, 32 @ t.t), "rmem"), keep)
+            return tf.reshard(tf.where(both, r, -r), (1, 32), "gmem")
 
 
 @prim_func(target=CpuTarget())

@@ -35,6 +35,8 @@ def lower_flip(ctx: Lowering, call: Call) -> Value:
         return dst
     if isinstance(value, Deferred | Chosen) and is_unplaced(call):
         return deferred(call)
+    if isinstance(value, Expr) and not tensor_type(value).shape:  # the number that every element is
+        return joined(ctx, call, value)
     if isinstance(value, Var) and 0 not in shape:
         starts = [dim_sub(e, 1) if k in axes else 0 for k, e in enumerate(shape)]
         backwards = part(ctx, call, value, starts, shape, [-1 if k in axes else 1 for k in range(len(shape))])

@@ -11,7 +11,7 @@ from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.deferred import computes_tiles, deferred, is_unplaced
 from tilefoundry.passes.lower.expansion import Primitives, operand
 from tilefoundry.passes.lower.registry import fuses, lowers, writes
-from tilefoundry.passes.lower.shape.join import write_parts
+from tilefoundry.passes.lower.shape.join import joined, write_parts
 from tilefoundry.passes.lower.shape.slice import whole
 from tilefoundry.passes.lower.shape.windows import permuted
 from tilefoundry.passes.lower.tile import Tile, window
@@ -29,6 +29,8 @@ def lower_transpose(ctx: Lowering, call: Call) -> Value:
     match value:
         case Uniform():
             return value
+        case Expr() if perm and not tensor_type(value).shape:  # the number that every element is
+            return joined(ctx, call, value)
         case Ramp(axis):
             return value.along(perm.index(axis))
         case Window():
