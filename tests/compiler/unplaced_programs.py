@@ -172,11 +172,13 @@ def rows(dt: str) -> dict[str, Case]:
     @func
     def order(
         x: Tensor[(M, 77), dt],
-    ) -> tuple[Tensor[(M, 5), dt], Tensor[(M, 5), "i64"], Tensor[(M, 77), dt], Tensor[(M, 1), dt]]:
+    ) -> tuple[
+        Tensor[(M, 5), dt], Tensor[(M, 5), "i64"], Tensor[(M, 77), dt], Tensor[(M, 1), dt], Tensor[(M, 1), "i64"]
+    ]:
         values, indices = tf.topk(x, k=5, axis=-1, largest=True, sorted=True)
         least, _ = tf.sort(x, axis=-1)
-        greatest, _ = tf.topk(tf.concat(x, -x, x, axis=1), 1)  # more than one thread holds
-        return values, indices, least, greatest
+        greatest, place = tf.topk(tf.concat(x, -x, x, axis=1), 1)  # more than one thread holds
+        return values, indices, least, greatest, place
 
     x = (5, 77)
     return {

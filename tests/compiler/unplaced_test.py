@@ -16,6 +16,7 @@ import tilefoundry
 from tests.compiler import unplaced_programs as programs
 from tests.compiler.running import compare, compiled
 from tilefoundry import VerifyError, lower, normalize_to_module
+from tilefoundry.ir import tir
 from tilefoundry.ir.core.module import Module
 from tilefoundry.runtime import AllClose, Predicate
 from tilefoundry.target import CudaTarget
@@ -52,6 +53,16 @@ def _as_if_rounded_at_each_op(module: Module, inputs: Sequence[torch.Tensor]) ->
 
 def _results(result: Any) -> tuple[torch.Tensor, ...]:
     return (result,) if isinstance(result, torch.Tensor) else tuple(result)
+
+
+def test_values_and_places_are_put_in_order_once() -> None:
+    program, _ = programs.rows("bf16")["order"]
+    lowered = lower(normalize_to_module(program), CudaTarget("nvidia.h200_sxm"))
+    bodies = [tir.items_within(tir.unfold(fn.body)) for fn in lowered.functions if isinstance(fn, tir.PrimFunction)]
+    orders = [
+        sum(isinstance(item, tir.Evaluate) and isinstance(item.callable, tir.TopK) for item in body) for body in bodies
+    ]
+    assert sum(orders) == 4  # of 5 columns, values and places have kernels of their own
 
 
 def test_a_call_is_decided_by_the_extent_of_the_argument() -> None:

@@ -78,6 +78,7 @@ class Lowering:
         self._seen_in: dict[Var, Var] = {}
         self._expanded: dict[int, tuple[Expr, Expr]] = {}
         self.rows: dict[Mesh, dict[int, Modes]] = {}  # how tiles are spread that hold axes whole, by mesh and extent
+        self.several: dict[Hashable, Expr] = {}  # what results of one op are taken from, by the op's call and the tile
         self.loops: dict[int, GridRegionExpr] = {}  # by the identity of the induction variable
 
     # ---- values -------------------------------------------------------------------------------------------------

@@ -210,7 +210,7 @@ def _compute(ctx: Lowering, at: Call, value: Deferred, to: TensorType) -> Var | 
     ):
         if isinstance(extent, int) and start == 0 and 1 < extent <= size:
             rows[extent] = own
-    tile = Tile(value.part, value.starts, sizes, value.steps, tuple(modes), to.layout.mesh, rows)
+    tile = Tile(value.part, value.starts, sizes, value.steps, tuple(modes), to.layout.mesh, rows, ctx.several)
     p = Primitives(value.call)
     computed = _RULES[type(op)](p, value.call, tile)
     if not to.shape and tensor_type(computed).shape:

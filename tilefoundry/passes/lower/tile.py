@@ -5,7 +5,7 @@ What rules build here are calls of primitive ops on windows of the operands; the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 
 from tilefoundry.ir.core.expr import Call, Constant, Expr, Tuple, Var
@@ -40,6 +40,7 @@ class Tile:
         steps: for each axis a number that divides its start, whatever loops run; 0 where the start is 0.
         modes: for each axis how it is spread over the mesh.
         rows: by extent, how tiles of the mesh are spread along axes that they hold whole; reductions read them so.
+        several: what the results of an op with several are taken from, by the op's call and the tile.
     """
 
     part: int
@@ -49,10 +50,18 @@ class Tile:
     modes: tuple[Modes, ...]
     mesh: Mesh
     rows: dict[int, Modes] = field(default_factory=dict, compare=False)
+    several: dict[Hashable, Expr] = field(default_factory=dict, compare=False)
 
     def placed(self, p: Primitives, x: Expr, *axes: Modes) -> Call:
         """``x`` in registers, its axes spread so; of rank 0, the number that each unit has."""
         return p.call(Reshard(spread_over(self.mesh, *axes), StorageKind.RMEM), x)
+
+    def once(self, call: Call, compute: Callable[[], Expr]) -> Expr:
+        """What all results of a call are taken from: one expression for the same tile of each."""
+        key = (call, replace(self, part=0))
+        if key not in self.several:
+            self.several[key] = compute()
+        return self.several[key]
 
     def matching(self, p: Primitives, x: Expr) -> Expr:
         """What the tile reads of an operand that broadcasts to the result: with extent 1 along axes that repeat."""

@@ -82,10 +82,14 @@ def order_tile(p: Primitives, call: Call, tile: Tile, axis: int, count: ShapeDim
             remedy,
         )
     rows = tile.along(axis, 0, modes)
-    row = rows.read(p, operand(call))
-    if t.shape[axis] != extent_of(modes):
-        row = rows.up_to(p, row, axis, t.shape[axis], _last(t.dtype, largest))
-    ordered = p.call(TopK(wanted, axis, largest), staged(p, row, rows.sizes))
+
+    def order() -> Expr:
+        row = rows.read(p, operand(call))
+        if t.shape[axis] != extent_of(modes):
+            row = rows.up_to(p, row, axis, t.shape[axis], _last(t.dtype, largest))
+        return p.call(TopK(wanted, axis, largest), staged(p, row, rows.sizes))
+
+    ordered = tile.once(call, order)
     at = [start if k == axis else 0 for k, start in enumerate(tile.starts)]
     return tile.placed(p, window(p, p.call(TupleGetItem(tile.part), ordered), at, tile.sizes, ()), *tile.modes)
 
