@@ -12,22 +12,13 @@ from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.metadata import find_metadata
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.core.schedule import ScheduleConstraintMetadata
-from tilefoundry.ir.hir import Binary, BinaryKind, GridRegionExpr, MatMul, MeshCoordinate, Slice, Unary, UnaryKind
+from tilefoundry.ir.hir import Binary, BinaryKind, MatMul, MeshCoordinate, Unary, UnaryKind
 from tilefoundry.ir.shard import Broadcast, ComposedLayout, Layout, Partial, ShardLayout, Split
 from tilefoundry.ir.traverse import post_order
 from tilefoundry.ir.types import DType, StorageKind, TensorType, TupleType
-from tilefoundry.python.testing import load_program
+from tilefoundry.python.testing import VECTOR, body_of, load_function, load_program
 
 LEVELS = '(Topology("cta", 4), Topology("thread", 128))'
-VECTOR = 'x: Tensor[(8,), "f32"]'
-
-
-def function(*lines: str, params: str = VECTOR, result: str = 'Tensor[(8,), "f32"]', head: str = "") -> Function:
-    """A function with these body lines; ``head`` is what precedes it."""
-    text = "\n".join([head, "@func", f"def f({params}) -> {result}:", *(f"    {line}" for line in lines)])
-    found = load_program(text)["f"]
-    assert isinstance(found, Function)
-    return found
 
 
 def placed(expression: str, mesh: str = '("thread",), (4, 32), ("w", "l")', params: str = "") -> Expr:
@@ -44,13 +35,6 @@ def placed(expression: str, mesh: str = '("thread",), (4, 32), ("w", "l")', para
     value = body.args[0]
     assert isinstance(value, Expr)
     return value
-
-
-def body_of(found: object) -> Expr:
-    """The body of a function."""
-    assert isinstance(found, Function)
-    assert found.body is not None
-    return found.body
 
 
 def layout_of(value: Expr) -> ShardLayout:
@@ -147,7 +131,7 @@ def test_a_module_of_all_member_kinds(decorator: str) -> None:
 def test_the_slots_of_a_tensor(
     written: str, shape: tuple[int, ...], dtype: DType, storage: StorageKind, future: str
 ) -> None:
-    found = function("return x", params=f"x: {written}", result=written, head=future).params[0].type
+    found = load_function("return x", params=f"x: {written}", result=written, head=future).params[0].type
     assert isinstance(found, TensorType)
     assert (found.shape, found.dtype, found.storage) == (shape, dtype, storage)
 
@@ -165,7 +149,7 @@ def test_the_slots_of_a_tensor(
     ],
 )
 def test_the_third_slot_is_a_layout(written: str, layout: object) -> None:
-    found = function("return x", params=f'x: Tensor[(4, 8), "f32", {written}]', result='Tensor[(4, 8), "f32"]')
+    found = load_function("return x", params=f'x: Tensor[(4, 8), "f32", {written}]', result='Tensor[(4, 8), "f32"]')
     assert isinstance(found.params[0].type, TensorType)
     assert found.params[0].type.layout == layout
 
@@ -173,12 +157,12 @@ def test_the_third_slot_is_a_layout(written: str, layout: object) -> None:
 @pytest.mark.parametrize("future", ["", "from __future__ import annotations"])
 def test_annotations_in_quotes(future: str) -> None:
     quoted = "'Tensor[(8,), \"f32\"]'"
-    found = function("return x", params=f"x: {quoted}", result=quoted, head=future)
-    assert found.params[0].type == found.return_type == function("return x").return_type
+    found = load_function("return x", params=f"x: {quoted}", result=quoted, head=future)
+    assert found.params[0].type == found.return_type == load_function("return x").return_type
 
 
 def test_a_const_tensor_is_a_weight() -> None:
-    found = function("return x * w", params=f'{VECTOR}, w: ConstTensor[(8,), "f32"]')
+    found = load_function("return x * w", params=f'{VECTOR}, w: ConstTensor[(8,), "f32"]')
     assert [p.is_const for p in found.params] == [False, True]
     assert found.params[0].type == found.params[1].type
 
@@ -190,7 +174,7 @@ def test_a_const_tensor_is_a_weight() -> None:
 @pytest.mark.parametrize("future", ["", "from __future__ import annotations\n"])
 def test_several_results(written: str, future: str) -> None:
     head = f"{future}import typing\nT = Tensor[(8,), 'f32']"
-    found = function("return (x, x * x)", result=written, head=head)
+    found = load_function("return (x, x * x)", result=written, head=head)
     assert isinstance(found.return_type, TupleType)
     assert isinstance(found.body, Tuple)
 
@@ -285,42 +269,6 @@ def test_an_axis_is_the_coordinate_where_a_value_is_wanted() -> None:
     assert any(isinstance(e, Call) and isinstance(e.target, MeshCoordinate) for e in post_order(value))
 
 
-# -- loops
-
-
-def test_loops_over_range() -> None:
-    body = body_of(function("y = x", "for i in range(1, M, 2):", "    y = y + x[0] * tf.cast(i, 'f32')", "return y"))
-    assert isinstance(body, GridRegionExpr)
-    assert (body.start, str(body.extent), body.step, len(body.carried_args)) == (1, "M", 2, 1)
-    assert isinstance(body.type, TensorType)
-
-
-def test_loops_over_tiles_and_windows_that_move() -> None:
-    lines = ("y = x[0:4]", "for i in tile(8, 4):", "    y = y + x[i] + x[i - 1] + x[1 + i]", "return y")
-    body = body_of(function(*lines, result='Tensor[(4,), "f32"]'))
-    assert isinstance(body, GridRegionExpr)
-    assert (body.start, body.extent, body.step) == (0, 8, 4)
-    windows = [
-        e.target for e in post_order(body.yield_values[0]) if isinstance(e, Call) and isinstance(e.target, Slice)
-    ]
-    assert [w.sizes for w in windows] == [(4,)] * 3
-
-
-def test_several_carries_give_a_tuple() -> None:
-    found = function("a, b = x, x", "for i in range(4):", "    a, b = b, a + b", "return a * b")
-    loops = [e for e in post_order(body_of(found)) if isinstance(e, GridRegionExpr)]
-    assert isinstance(loops[0].type, TupleType)
-
-
-def test_what_a_loop_carries_nothing_for_has_its_value_of_the_last_iteration() -> None:
-    lines = ("for i in range(1, 8, 3):", "    for j in tile(8, 4):", "        y = x[j] * x[i]", "return y")
-    found = function(*lines, result='Tensor[(4,), "f32"]')
-    assert not any(isinstance(e, GridRegionExpr) for e in post_order(body_of(found)))
-    slices = [e.args[1] for e in post_order(body_of(found)) if isinstance(e, Call) and isinstance(e.target, Slice)]
-    starts = [s.elements[0] for s in slices if isinstance(s, Tuple)]
-    assert [s.value for s in starts if isinstance(s, Constant)] == [4, 7]
-
-
 # -- subscripts
 
 
@@ -336,13 +284,13 @@ def test_what_a_loop_carries_nothing_for_has_its_value_of_the_last_iteration() -
     ],
 )
 def test_subscripts(written: str, shape: tuple[int, ...]) -> None:
-    found = function(f"return {written}", params='x: Tensor[(8, 6, 4), "f32"]', result=f'Tensor[{shape}, "f32"]')
+    found = load_function(f"return {written}", params='x: Tensor[(8, 6, 4), "f32"]', result=f'Tensor[{shape}, "f32"]')
     assert found.return_type == body_of(found).type
 
 
 def test_a_run_time_start_has_a_constant_length() -> None:
     lines = ("y = x[0:2]", "for i in range(4):", "    y = y + x[i : i + 2]", "return y")
-    found = function(*lines, result='Tensor[(2,), "f32"]')
+    found = load_function(*lines, result='Tensor[(2,), "f32"]')
     assert body_of(found).type == found.return_type
 
 
@@ -351,7 +299,7 @@ def test_a_run_time_start_has_a_constant_length() -> None:
 
 def test_compile_time_values() -> None:
     head = "class C:\n    class D:\n        eps = 0.25\nN8, TABLE = 8, {'k': [1.0, 2.0]}"
-    found = function("return x * (C.D.eps * 2 ** 2 + TABLE['k'][1] - N8 // 3)", head=head)
+    found = load_function("return x * (C.D.eps * 2 ** 2 + TABLE['k'][1] - N8 // 3)", head=head)
     body = body_of(found)
     assert isinstance(body, Call)
     assert isinstance(body.args[1], Constant)
@@ -385,12 +333,12 @@ def test_operators(written: str, result: str, op: object) -> None:
         'x: Tensor[(8,), "f32"], y: Tensor[(8,), "f32"], n: Tensor[(8,), "i32"], b: Tensor[(8,), "bool"], '
         'm: Tensor[(8, 8), "f32"]'
     )
-    found = function(f"return {written}", params=params, result=f"Tensor[{result}]")
+    found = load_function(f"return {written}", params=params, result=f"Tensor[{result}]")
     assert op_of(body_of(found)) == op
 
 
 def test_a_float_adopts_a_dtype_and_an_int_stays_one() -> None:
-    found = function("return x * 0.5, n + 2", params='x: Tensor[(8,), "bf16"], n: Tensor[(8,), "i32"]',
+    found = load_function("return x * 0.5, n + 2", params='x: Tensor[(8,), "bf16"], n: Tensor[(8,), "i32"]',
                      result='(Tensor[(8,), "bf16"], Tensor[(8,), "i32"])')  # fmt: skip
     body = body_of(found)
     assert isinstance(body, Tuple)
@@ -401,7 +349,7 @@ def test_a_float_adopts_a_dtype_and_an_int_stays_one() -> None:
 
 
 def test_where_attaches_a_schedule_constraint() -> None:
-    found = function('y: where(layout=(8,), storage="gmem") = x + x', "return y")
+    found = load_function('y: where(layout=(8,), storage="gmem") = x + x', "return y")
     record = find_metadata(body_of(found).metadata, ScheduleConstraintMetadata)
     assert record is not None
     assert record.storage is StorageKind.GMEM

@@ -7,6 +7,8 @@ import linecache
 import textwrap
 
 from tilefoundry.diagnostics import TileFoundryError, VerifyError
+from tilefoundry.ir.core.expr import Expr
+from tilefoundry.ir.core.function import Function
 
 MARK = "§"
 
@@ -20,6 +22,8 @@ from tilefoundry.target import CpuTarget, CudaTarget
 M, N = DimVar("M", 1, 1 << 20), DimVar("N", 1, 1 << 20)
 CTA, THREAD = Topology("cta", 4), Topology("thread", 128)
 """
+
+VECTOR = 'x: Tensor[(8,), "f32"]'
 
 # The kernel and its host function that the surface gives as an example.
 EX5 = """\
@@ -51,6 +55,21 @@ def load_program(text: str) -> dict[str, object]:
     exec(PRELUDE, scope)
     exec(compile(source, name, "exec", dont_inherit=True), scope)
     return scope
+
+
+def load_function(*lines: str, params: str = VECTOR, result: str = 'Tensor[(8,), "f32"]', head: str = "") -> Function:
+    """A function with these body lines; ``head`` is what precedes it."""
+    text = "\n".join([head, "@func", f"def f({params}) -> {result}:", *(f"    {line}" for line in lines)])
+    found = load_program(text)["f"]
+    assert isinstance(found, Function)
+    return found
+
+
+def body_of(found: object) -> Expr:
+    """The body of a function."""
+    assert isinstance(found, Function)
+    assert found.body is not None
+    return found.body
 
 
 def marked(text: str) -> tuple[str, tuple[int, int] | None]:
