@@ -48,6 +48,7 @@ def test_whole_rows_move_16_bytes_at_once(tmp_path: Path) -> None:
         shape_placements.Tiles,
         shape_placements.Fresh,
         shape_placements.Products,
+        shape_placements.Walked,
         kernel_programs.normed,
         partial_programs.terms,
         partial_programs.batched,

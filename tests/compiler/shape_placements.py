@@ -1,12 +1,15 @@
 # mypy: ignore-errors
 # ruff: noqa: F821
 # Bodies are the tensor language: their names and annotations mean nothing to Python's type system.
-"""Views, parts and fresh tensors on placements that people write: tiles, axes split twice, scalars, carries."""
+"""Views, parts and fresh tensors on placements that people write: tiles and ops on them, axes split twice, carries."""
 
 from __future__ import annotations
 
+import math
+
 from tilefoundry import DimVar, Mesh, Topology, func, module
-from tilefoundry.dsl import ReduceKind, Tensor, tf
+from tilefoundry.dsl import ReduceKind, Tensor, tf, tile
+from tilefoundry.ir.core.module import Module
 from tilefoundry.target import CudaTarget
 
 TARGET = CudaTarget("nvidia.h200_sxm")
@@ -174,3 +177,78 @@ class Given:
     @func
     def given(x: Tensor[(M, 8), "f32"], n: Tensor[(), "f32"]) -> GIVEN:
         return x, n, x[:, 2:5]
+
+
+def of_shared_tiles(rows: int, columns: int) -> Module:
+    """Ops on shared tiles: their values are tiles as well, or go to registers."""
+    both, flat, turned = (rows, columns), (rows * columns,), (columns, rows)
+    spread = math.gcd(columns, 32)
+    given = results(
+        both, both, both, Tensor[both, "f16"], (rows, 1), (columns,), both, both, both, both, both, both, turned, both,
+        flat, (3, 4), (rows, 2), Tensor[(rows, 2), "i64"], Tensor[(rows,), "i64"], Tensor[(rows,), "bool"], (), both,
+    )  # fmt: skip
+
+    @module(entry="shared", target=TARGET, topologies=LEVELS)
+    class Shared:
+        @func
+        def shared(x: Tensor[both, "f32"], v: Tensor[(columns,), "f32"]) -> given:
+            with Mesh(("thread",), (32 // spread, spread), ("h", "t")) as m:
+                t, w = tf.reshard(x, both, "smem"), tf.reshard(v, (columns,), "smem")
+                u = tf.relu(t)
+                best, places = tf.topk(u + t, 2, axis=1)
+                held = tf.reshard(tf.softmax(t * 2.0, axis=1), (rows, spread @ m.t, columns // spread), "rmem")
+                return (
+                    tf.reshard(u, both, "gmem"),
+                    tf.reshard(u * t + w, both, "gmem"),
+                    tf.reshard(t - tf.reduce(t, (0,), True, ReduceKind.MAX), both, "gmem"),
+                    tf.reshard(tf.cast(t, "f16"), both, "gmem"),
+                    tf.reshard(tf.reduce(t, (1,), True, ReduceKind.SUM), (rows, 1), "gmem"),
+                    tf.reshard(tf.reduce(u, (0,), False, ReduceKind.MEAN), (columns,), "gmem"),
+                    tf.reshard(tf.softmax(t, axis=0), both, "gmem"),
+                    tf.reshard(held, (rows, spread @ m.t, columns // spread), "gmem"),
+                    tf.reshard(tf.cumsum(t, axis=0), both, "gmem"),
+                    tf.reshard(tf.cumsum(u, axis=1), both, "gmem"),
+                    tf.reshard(tf.rms_norm(t, w, 1e-5), both, "gmem"),
+                    tf.reshard(tf.where(t > 0.0, t, tf.clamp(t, -0.5, 0.5)), both, "gmem"),
+                    tf.reshard(tf.transpose(tf.silu(t), perm=(1, 0)) * 2.0, turned, "gmem"),
+                    tf.reshard(tf.flip(t * 2.0, axes=0), both, "gmem"),
+                    tf.reshard(tf.reshape(tf.gelu(t), flat) + 1.0, flat, "gmem"),
+                    tf.reshard(u[1:4, 0:4] + t[2:5, 1:5], (3, 4), "gmem"),
+                    tf.reshard(best, (rows, 2), "gmem"),
+                    tf.reshard(places + places, (rows, 2), "gmem"),
+                    tf.reshard(tf.argmax(t, axis=1), (rows,), "gmem"),
+                    tf.reshard(tf.reduce(t > 2.0, (1,), False, ReduceKind.ANY), (rows,), "gmem"),
+                    tf.reduce(t, (0, 1), False, ReduceKind.MAX),
+                    tf.reshard(t * tf.reduce(u, (0, 1), False, ReduceKind.MAX), both, "gmem"),
+                )
+
+    return Shared
+
+
+WALKED = results((32, 4), (M, 16), (16, 16))
+
+
+@module(entry="walked", target=TARGET, topologies=LEVELS)
+class Walked:
+    """Ops on tiles in loops, windows that leave a tile, and products of such values."""
+
+    @func
+    def walked(x: Tensor[(33, 9), "f32"], y: Tensor[(M, 16), "f32"], z: Tensor[(16, 16), "bf16"]) -> WALKED:
+        with Mesh(("cta",), (2,), ("c",)) as c, Mesh(("thread",), (4, 8), ("a", "b")) as m:
+            t, s = tf.reshard(x, (33, 9), "smem"), tf.reshard(z, (16, 16), "smem")
+            total = tf.reshard(tf.zeros(Tensor[(32, 4), "f32"]), (32 @ (m.a, m.b), 4), "rmem")
+            for i in tile(96, 32):
+                for j in tile(9, 4):
+                    total = total + tf.reshard(t[i, j] * 2.0, (32 @ (m.a, m.b), 4), "rmem")
+            doubled = s + s
+            column = tf.reduce(tf.cast(doubled, "f32"), (0,), False, ReduceKind.SUM)
+            rows = tf.zeros(Tensor[(M, 16), "f32"])
+            for i in tile(M, 8) @ c.c:
+                part = tf.reshard(y[i], (8, 16), "smem")
+                rows = tf.insert_slice(rows, tf.cumsum(part * column, axis=1) + part, (i, 0))
+            product = tf.reshard(tf.matmul(tf.relu(s), doubled), (4 @ m.a, 4, 8 @ m.b, 2), "rmem")
+            return (
+                tf.reshard(total, (32 @ (m.a, m.b), 4), "gmem"),
+                rows,
+                tf.reshard(tf.cast(product, "f32"), (4 @ m.a, 4, 8 @ m.b, 2), "gmem"),
+            )

@@ -1,4 +1,7 @@
-"""Views, parts and fresh tensors on odd placements, compiled, against torch and the evaluator: exactly."""
+"""Views, parts and fresh tensors on odd placements, compiled, against torch and the evaluator: exactly.
+
+Ops on shared tiles, some of which round, against the evaluator in f64.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,9 @@ import pytest
 import torch
 
 from tests.compiler import shape_placements as programs
+from tests.compiler.running import compare
 from tests.compiler.shape_cases import agree, numbers
+from tilefoundry.runtime import RelL2
 
 
 def test_axes_split_over_several_mesh_axes() -> None:
@@ -89,3 +94,24 @@ def test_parts_of_tiles_as_operands_of_products() -> None:
 def test_parameters_as_results(rows: int) -> None:
     x, n = numbers(rows, 8), torch.tensor(1.5)
     agree(programs.Given, (x, n), (x, n, x[:, 2:5]))
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(5, 33), (8, 32)])
+def test_ops_on_shared_tiles(rows: int, columns: int) -> None:
+    # sums of 33 elements of about 1, and what is computed from one element, rounded a few times
+    x, v = torch.randn(rows, columns), torch.randn(columns)
+    compare(programs.of_shared_tiles(rows, columns), x, v, bounds=[RelL2(max=1e-6)])
+
+
+@pytest.mark.parametrize("rows", [1, 37])
+def test_tiles_in_loops(rows: int) -> None:
+    x, y, z = numbers(33, 9), numbers(rows, 16), numbers(16, 16, dtype="bf16") % 3
+    beyond = torch.zeros(96, 12)
+    beyond[:33, :9] = 2 * x
+    b = z.float()
+    expected = (
+        beyond.reshape(3, 32, 3, 4).sum((0, 2)),
+        (y * 2 * b.sum(0)).cumsum(1) + y,
+        (b.relu() @ (2 * b)).bfloat16().float(),
+    )
+    agree(programs.Walked, (x, y, z), expected)

@@ -16,12 +16,13 @@ from tilefoundry.ir.core.expr import Call, Constant, Expr, Tuple, Var
 from tilefoundry.ir.core.metadata import binding_name, span_of
 from tilefoundry.ir.core.op import Op
 from tilefoundry.ir.dims.ops import DimOp
-from tilefoundry.ir.hir import GridRegionExpr
-from tilefoundry.ir.shard import Broadcast, Layout, ShardLayout, flat_modes, per_unit_strides, with_strides
+from tilefoundry.ir.hir import GridRegionExpr, Reshard
+from tilefoundry.ir.shard import Broadcast, Layout, ShardLayout, flat_modes, per_unit_strides, row_major, with_strides
 from tilefoundry.ir.tir import AllocTensor, Binding, EffectOp, Evaluate, Item, ValueOp, view_as
 from tilefoundry.ir.types import INDEX_TYPE, StorageKind, TensorType
 from tilefoundry.passes.base import every_thread
 from tilefoundry.passes.lower.empty import EMPTY, is_empty, without_elements
+from tilefoundry.passes.lower.fragments import spread_over
 from tilefoundry.passes.lower.own import OwnCopies
 from tilefoundry.passes.lower.reach import Reach
 from tilefoundry.passes.lower.registry import rule_for
@@ -131,7 +132,7 @@ class Lowering:
                     return value
                 rule = rule_for(type(target))  # type: ignore[arg-type]
                 if rule is not None:
-                    return rule(self, expr)
+                    return self._in_its_tile(expr, rule(self, expr))
                 if isinstance(target, DimOp):
                     return expr
                 name = f"tf.{target.op_name}" if isinstance(target, Op) else type(target).__name__
@@ -141,6 +142,26 @@ class Lowering:
         self.refuse(
             expr, f"a {type(expr).__name__} has no value here", remedy="pass a tensor, or an element of the tuple"
         )
+
+    def _in_its_tile(self, call: Call, value: Value) -> Value:
+        """A value of shared tiles in one of its own, unless registers alone read it, in which it is computed then.
+
+        A number is one that every thread has.
+        """
+        type_ = call.type
+        if (
+            not isinstance(value, Deferred)
+            or not isinstance(type_, TensorType)
+            or type_.storage is not StorageKind.SMEM
+        ):
+            return value
+        if not self.uses.is_authored(call) or self.uses.only_placed(call):
+            return value
+        op = Reshard(row_major(type_.shape), StorageKind.SMEM)
+        if not type_.shape:
+            op = Reshard(spread_over(every_thread(self.module)), StorageKind.RMEM)
+        self.remember(call, value)  # for the reshard, which computes it
+        return self.lower(Call(op, (call,), metadata=call.metadata))
 
     def carried(self, region: GridRegionExpr) -> tuple[Carry, ...]:
         """What the loop carries, after it has run; the loop is emitted when this is first asked for."""

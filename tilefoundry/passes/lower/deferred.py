@@ -91,9 +91,12 @@ def computed_anywhere(ctx: Lowering, x: Expr) -> Deferred | None:
 
 
 def is_unplaced(call: Call) -> bool:
-    """Whether a tensor of an op lies neither in registers nor in shared memory, so that windows of it are placed."""
+    """Whether a tensor of an op lies in no registers, so that windows of it are placed.
+
+    What a program has of shared tiles becomes a tile as well, by such windows (``Lowering.lower``).
+    """
     type_ = tensor_type(call)
-    return type_.storage not in (StorageKind.RMEM, StorageKind.SMEM) and type_.rank > 0
+    return type_.storage is not StorageKind.RMEM and type_.rank > 0
 
 
 def sliced(ctx: Lowering, call: Call, value: Deferred, starts: Sequence[Scalar]) -> Deferred:

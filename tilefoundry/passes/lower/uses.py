@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from tilefoundry.ir.core.expr import Call, Expr
 from tilefoundry.ir.core.op import Op
 from tilefoundry.ir.hir import InsertSlice, MatMul, Reshard, Transpose, WgmmaSm90
-from tilefoundry.ir.shard import Layout
+from tilefoundry.ir.shard import Layout, ShardLayout
 from tilefoundry.ir.traverse import post_order
 from tilefoundry.ir.types import StorageKind
 from tilefoundry.passes.lower.reach import children_of
@@ -55,6 +55,17 @@ class Uses:
         """Whether a call of one of these ops reads a value."""
         readers = self._readers.get(id(expr), [None])
         return any(isinstance(reader, Call) and isinstance(reader.target, ops) for reader in readers)
+
+    def only_placed(self, expr: Expr) -> bool:
+        """Whether a value goes nowhere but to registers, spread over a mesh."""
+        readers = self._readers.get(id(expr), [None])
+        return all(
+            isinstance(reader, Call)
+            and isinstance(reader.target, Reshard)
+            and reader.target.storage is StorageKind.RMEM
+            and isinstance(reader.target.layout, ShardLayout)
+            for reader in readers
+        )
 
     def only_held_whole(self, expr: Expr) -> bool:
         """Whether a value goes nowhere but to registers in which every thread has it whole."""

@@ -178,6 +178,8 @@ def test_windows_of_plain_layouts_are_views():
     assert at == ComposedLayout(None, 2 * 32 + 3, Layout((8, 4), (32, 1)))
     assert call(Slice((8, 32)), MATRIX, Tuple((0, 0))).type.layout == Layout((8, 32), (32, 1))
     assert call(Slice((8, 32), (2, 1)), MATRIX, Tuple((0, 0))).type.layout == Layout((8, 32), (64, 1))
+    longer = call(Slice((8, 40), boundary=("error", "zero")), MATRIX, Tuple((2, 0)))
+    assert longer.type.layout == Layout((8, 40), (40, 1))  # no view of the matrix has the zeros beyond its rows
     moving = call(Slice((1, 32), drop=(0,)), MATRIX, Tuple((I, 0)))
     assert moving.type.layout == ComposedLayout(None, dim_mul(I, 32), Layout((32,), (1,)))
     again = call(Slice((2, 2)), call(Slice((8, 4)), MATRIX, Tuple((2, 3))), Tuple((1, 1))).type.layout

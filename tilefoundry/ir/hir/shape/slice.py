@@ -17,8 +17,17 @@ from tilefoundry.ir.hir.common import tensor_operand
 from tilefoundry.ir.hir.derive import known_placement
 from tilefoundry.ir.hir.fresh import fresh_strides
 from tilefoundry.ir.hir.shape.window import check_window, window_boundary, window_sizes, window_starts
-from tilefoundry.ir.shard import Broadcast, ComposedLayout, Layout, ShardLayout, Split, format_int_tuple, group_modes
-from tilefoundry.ir.types import INDEX_TYPE, AnyLayout, TensorType
+from tilefoundry.ir.shard import (
+    Broadcast,
+    ComposedLayout,
+    Layout,
+    ShardLayout,
+    Split,
+    format_int_tuple,
+    group_modes,
+    row_major,
+)
+from tilefoundry.ir.types import INDEX_TYPE, AnyLayout, StorageKind, TensorType
 
 
 @register_op(category="shape")
@@ -89,6 +98,8 @@ class Slice(Op):
         layout = t.layout
         if layout is None or isinstance(layout, ShardLayout):
             return self._sharded(ctx, t, layout, starts) if layout is not None else None
+        if t.storage is not StorageKind.RMEM and self._exceeds(t):
+            return row_major(tuple(self.sizes[axis] for axis in self.kept))
         base: Dim = 0
         if isinstance(layout, ComposedLayout):
             if layout.inner is not None or layout.outer is None:
@@ -107,6 +118,13 @@ class Slice(Op):
         for start, step in zip(starts, steps, strict=True):
             offset = dim_add(offset, dim_mul(start, step))
         return plain if offset == 0 else ComposedLayout(None, offset, plain)
+
+    def _exceeds(self, t: TensorType) -> bool:
+        """Whether a window is longer than an axis, so that no view has the zeros beyond it."""
+        return any(
+            isinstance(size, int) and isinstance(extent, int) and (size - 1) * step + 1 > extent
+            for size, step, extent in zip(self.sizes, self.strides, t.shape, strict=True)
+        )
 
     def _sharded(self, ctx: TypeContext, t: TensorType, sl: ShardLayout, starts: Sequence[Expr | int]) -> ShardLayout:
         """Whole axes are carried with their splits; other axes must not be split, and become one mode."""

@@ -23,7 +23,7 @@ from tilefoundry.passes.lower.values import Product, Value
 def lower_matmul(ctx: Lowering, call: Call) -> Value:
     left, right = call.args
     assert isinstance(left, Expr) and isinstance(right, Expr)  # tensors: not ints
-    if is_unplaced(call):
+    if is_unplaced(call) and tensor_type(call).storage is not StorageKind.SMEM:
         return deferred(call)
     if is_local(call):
         return local_product(ctx, call)

@@ -22,7 +22,7 @@ from tilefoundry.passes.modes import crosses_warps, uncombinable
 def lower_reduce(ctx: Lowering, call: Call) -> Value:
     op = call.target
     assert isinstance(op, Reduce)
-    if tensor_type(operand(call)).storage not in (StorageKind.RMEM, StorageKind.SMEM):
+    if tensor_type(operand(call)).storage is not StorageKind.RMEM:
         return deferred(call)
     if not op.keepdim:  # the effect keeps the axes; without them it is a view, and without any a scalar
         kept = ctx.fragment(Call(Reduce(op.axes, True, op.kind), call.args, metadata=call.metadata))

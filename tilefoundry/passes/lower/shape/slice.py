@@ -15,6 +15,7 @@ from tilefoundry.ir.dims import (
     dim_add,
     dim_atoms,
     dim_equal,
+    dim_max,
     dim_min,
     dim_mul,
     dim_sub,
@@ -269,6 +270,7 @@ def _of_tile(ctx: Lowering, call: Call, tile: Var, starts: list[Scalar]) -> Valu
     assert isinstance(op, Slice)
     if not tensor_type(call).shape:
         return ctx.bind("element", tir.Element(), (tile, *starts), _scalar_type(call))
+    tile, starts = _between_zeros(ctx, call, tile, starts)
     view = part(ctx, call, tile, starts, op.sizes, op.strides, op.drop)
     layout, dtype = tensor_type(tile).layout, tensor_type(tile).dtype
     assert isinstance(layout, Layout) and layout.strides is not None
@@ -281,6 +283,32 @@ def _of_tile(ctx: Lowering, call: Call, tile: Var, starts: list[Scalar]) -> Valu
     dst = ctx.alloc(f"{tile.name}_tile", fresh_type(tensor_type(view)))
     ctx.emit(tir.WholeCopy(), view, dst)
     return dst
+
+
+def _between_zeros(ctx: Lowering, call: Call, tile: Var, starts: list[Scalar]) -> tuple[Var, list[Scalar]]:
+    """The tile with zeros before and after it, as far as a window hangs over its ends, and the starts in that."""
+    from tilefoundry.passes.lower.shape.windows import surrounded
+
+    op, begin = call.target, call.args[1]
+    assert isinstance(op, Slice) and isinstance(begin, Tuple)
+    before, after = [0] * len(starts), [0] * len(starts)
+    moved = list(starts)
+    for k, extent in enumerate(tensor_type(tile).shape):
+        size = op.sizes[k]
+        if op.boundary[k] == "error" or size == 0 or extent == 0:
+            continue
+        assert isinstance(size, int) and isinstance(extent, int)  # of a shared tile
+        span = (size - 1) * op.strides[k] + 1
+        start = _only_value(ctx, begin.elements[k])
+        first, last = _bound(ctx, start, greatest=False), _bound(ctx, start, greatest=True)
+        if not isinstance(first, int) or first < 0:
+            before[k] = span
+            moved[k] = dim_add(dim_max(starts[k], -span), span)  # all zeros, however far it is
+        if not isinstance(last, int) or last + span > extent:
+            after[k] = span if not isinstance(last, int) else min(span, last + span - extent)
+        if not isinstance(last, int) or last > extent:
+            moved[k] = dim_min(moved[k], before[k] + extent)
+    return surrounded(ctx, tile, before, after), moved
 
 
 def _of_fragment(ctx: Lowering, call: Call, fragment: Var, starts: list[Scalar]) -> Value:

@@ -6,11 +6,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tilefoundry.ir import tir
-from tilefoundry.ir.core.expr import Expr, Var
-from tilefoundry.ir.dims import dim_min, dim_mul, dim_product, dim_sub
+from tilefoundry.ir.core.expr import Constant, Expr, Var
+from tilefoundry.ir.dims import dim_add, dim_min, dim_mul, dim_product, dim_sub
 from tilefoundry.ir.hir.shape.reshape import view_strides
-from tilefoundry.ir.shard import Layout, ShardLayout, Split, flat_modes, group_modes, per_unit_strides, with_strides
-from tilefoundry.ir.types import ShapeDim, StorageKind, TensorType
+from tilefoundry.ir.shard import (
+    Layout,
+    ShardLayout,
+    Split,
+    flat_modes,
+    group_modes,
+    per_unit_strides,
+    row_major,
+    with_strides,
+)
+from tilefoundry.ir.types import DType, ShapeDim, StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
 from tilefoundry.passes.lower.values import Scalar, Window
 
@@ -103,6 +112,25 @@ def along(ctx: Lowering, at: Expr, whole: Var, axis: int, start: Scalar, size: S
     starts = tuple(start if k == axis else 0 for k in range(len(shape)))
     sizes = tuple(size if k == axis else extent for k, extent in enumerate(shape))
     return part(ctx, at, whole, starts, sizes, (1,) * len(shape), (axis,) if drop else ())
+
+
+def surrounded(ctx: Lowering, tile: Var, before: Sequence[int], after: Sequence[int]) -> Var:
+    """A shared tile with that many zeros before and after it along each axis: a copy, made once."""
+    if not any((*before, *after)):
+        return tile
+    key = ("surrounded", tile, tuple(before), tuple(after))
+    known = ctx.placed(key)
+    if isinstance(known, Var):
+        return known
+    type_ = tensor_type(tile)
+    shape = tuple(dim_add(dim_add(b, e), a) for b, e, a in zip(before, type_.shape, after, strict=True))
+    with ctx.before_loops(tile):
+        wide = ctx.alloc(f"{tile.name}_wide", fresh_type(replace(type_, shape=shape, layout=row_major(shape))))
+        zero = Constant(False if type_.dtype is DType.bool else 0, TensorType.umat_scalar(type_.dtype))
+        ctx.emit(tir.WholeFill(), zero, wide)
+        ctx.emit(tir.WholeCopy(), tile, part(ctx, tile, wide, before, type_.shape, (1,) * len(shape)))
+        ctx.remember_placed(key, wide)
+    return wide
 
 
 def is_split(type_: TensorType, axis: int) -> bool:
