@@ -15,6 +15,7 @@ from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.dims import DimVar
 from tilefoundry.ir.hir import CumSum, Quant, Sort, TopK, TupleGetItem, Unary, UnaryKind
 from tilefoundry.ir.shard import Mesh
+from tilefoundry.ir.text import canonical_module_text
 from tilefoundry.passes import lower
 from tilefoundry.passes.lower.fragments import row_modes
 from tilefoundry.runtime import AllClose, Equal
@@ -104,3 +105,7 @@ def quantised(group: int, tile: tuple) -> Module:
 def test_groups(group: int, tile: tuple) -> None:
     torch.manual_seed(0)
     compare(quantised(group, tile), torch.randn(9, 384), bounds=[AllClose(1e-6, 0.26)])
+
+
+def test_a_part_of_a_group_is_read_where_the_group_lies() -> None:
+    assert "_wide" not in canonical_module_text(lower(quantised(128, m(L))))

@@ -110,7 +110,7 @@ def sliced(ctx: Lowering, call: Call, value: Deferred, starts: Sequence[Scalar])
     for k, axis in enumerate(value.kept):
         moved[axis] = dim_add(moved[axis], starts[k])
         sizes[axis] = op.sizes[k]
-        steps[axis] = math.gcd(steps[axis], _step(ctx, begin.elements[k]))
+        steps[axis] = math.gcd(steps[axis], step_of(ctx, begin.elements[k]))
         if op.boundary[k] == "zero" and ctx.uses.is_authored(call):
             ends[axis] = _end(ctx, value, axis, begin.elements[k], op.sizes[k])
         if k in op.drop:
@@ -136,7 +136,7 @@ def _end(ctx: Lowering, value: Deferred, axis: int, start: Expr | int, size: Sha
     return end if before is None else dim_min(before, end)
 
 
-def _step(ctx: Lowering, start: Expr | int) -> int:
+def step_of(ctx: Lowering, start: Expr | int) -> int:
     """A number that divides a start; 0 for 0."""
     match start:
         case int():
@@ -144,11 +144,11 @@ def _step(ctx: Lowering, start: Expr | int) -> int:
         case Constant(value=int() as value):
             return value
         case Call(target=DimMul(), args=(lhs, rhs)):
-            return _step(ctx, lhs) * _step(ctx, rhs)
+            return step_of(ctx, lhs) * step_of(ctx, rhs)
         case Call(target=DimAdd() | DimSub() | DimMod(), args=(lhs, rhs)):
-            return math.gcd(_step(ctx, lhs), _step(ctx, rhs))
-        case Call(target=DimFloorDiv(), args=(lhs, int() as rhs)) if _step(ctx, lhs) % rhs == 0:
-            return _step(ctx, lhs) // rhs
+            return math.gcd(step_of(ctx, lhs), step_of(ctx, rhs))
+        case Call(target=DimFloorDiv(), args=(lhs, int() as rhs)) if step_of(ctx, lhs) % rhs == 0:
+            return step_of(ctx, lhs) // rhs
     loop = ctx.loops.get(id(start))
     if loop is None or not isinstance(loop.start, int) or not isinstance(loop.step, int):
         return 1

@@ -6,10 +6,15 @@ launch is stopped, as the evaluator stops. Windows by the variable of `for i in 
 
 from __future__ import annotations
 
+import math
+
 from tilefoundry.ir import tir
 from tilefoundry.ir.core.expr import Call, Constant, Expr, Tuple, Var
 from tilefoundry.ir.dims import (
     INDEX_TYPE,
+    DimFloorDiv,
+    DimMul,
+    DimSub,
     DimVar,
     ceildiv,
     dim_add,
@@ -28,7 +33,7 @@ from tilefoundry.ir.shard import Layout, MeshAxis
 from tilefoundry.ir.traverse import post_order
 from tilefoundry.ir.types import ShapeDim, StorageKind, TensorType
 from tilefoundry.passes.lower.context import Lowering, tensor_type
-from tilefoundry.passes.lower.deferred import computed_anywhere, sliced
+from tilefoundry.passes.lower.deferred import computed_anywhere, sliced, step_of
 from tilefoundry.passes.lower.registry import fuses, lowers, writes
 from tilefoundry.passes.lower.shard.mesh_coordinate import coordinates_in, is_of_one_cta
 from tilefoundry.passes.lower.values import Chosen, Deferred, Join, Ramp, Reshaped, Scalar, Uniform, Value, Window
@@ -164,7 +169,16 @@ def stays_inside(ctx: Lowering, start: Expr | int, size: ShapeDim, extent: Shape
 
 
 def _bound(ctx: Lowering, dim: ShapeDim, *, greatest: bool) -> ShapeDim:
-    """The greatest (or least) value of ``dim``, where it is linear in coordinates and loop variables."""
+    """The greatest (or least) value of ``dim``, where it is linear in coordinates and loop variables, or a rest."""
+    match dim:  # the normal form of value % divisor
+        case Call(
+            target=DimSub(),
+            args=(
+                value,
+                Call(target=DimMul(), args=(Call(target=DimFloorDiv(), args=(again, int() as divisor)), times)),
+            ),
+        ) if times == divisor and value == again:
+            return divisor - math.gcd(step_of(ctx, value), divisor) if greatest else 0
     for atom in dim_atoms(dim):
         loop = ctx.loops.get(id(atom))
         axes = coordinates_in(atom)
