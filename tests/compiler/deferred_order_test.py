@@ -107,5 +107,6 @@ def test_groups(group: int, tile: tuple) -> None:
     compare(quantised(group, tile), torch.randn(9, 384), bounds=[AllClose(1e-6, 0.26)])
 
 
-def test_a_part_of_a_group_is_read_where_the_group_lies() -> None:
-    assert "_wide" not in canonical_module_text(lower(quantised(128, m(L))))
+def test_parts_of_rows_are_read_where_the_rows_lie() -> None:
+    for module in (quantised(128, m(L)), ordered("f32", N, THREADS)):
+        assert "_wide" not in canonical_module_text(lower(module))

@@ -23,6 +23,7 @@ from tilefoundry.ir.dims import (
     dim_max,
     dim_min,
     dim_mul,
+    dim_range,
     dim_sub,
     is_dim_expr,
     substitute_dim,
@@ -315,6 +316,8 @@ def _between_zeros(ctx: Lowering, call: Call, tile: Var, starts: list[Scalar]) -
         span = (size - 1) * op.strides[k] + 1
         start = _only_value(ctx, begin.elements[k])
         first, last = _bound(ctx, start, greatest=False), _bound(ctx, start, greatest=True)
+        if not isinstance(last, int) and (bounds := dim_range(last)) is not None:
+            last = bounds[1] - bounds[1] % (step_of(ctx, start) or 1)
         if not isinstance(first, int) or first < 0:
             before[k] = span
             moved[k] = dim_add(dim_max(starts[k], -span), span)  # all zeros, however far it is
