@@ -230,16 +230,18 @@ WALKED = results((32, 4), (M, 16), (16, 16))
 
 @module(entry="walked", target=TARGET, topologies=LEVELS)
 class Walked:
-    """Ops on tiles in loops, windows that leave a tile, and products of such values."""
+    """Ops on tiles in loops, windows that leave a tile or registers, and products of such values."""
 
     @func
     def walked(x: Tensor[(33, 9), "f32"], y: Tensor[(M, 16), "f32"], z: Tensor[(16, 16), "bf16"]) -> WALKED:
         with Mesh(("cta",), (2,), ("c",)) as c, Mesh(("thread",), (4, 8), ("a", "b")) as m:
             t, s = tf.reshard(x, (33, 9), "smem"), tf.reshard(z, (16, 16), "smem")
             total = tf.reshard(tf.zeros(Tensor[(32, 4), "f32"]), (32 @ (m.a, m.b), 4), "rmem")
+            held = tf.reshard(x[0:32, :], (32 @ (m.a, m.b), 9), "rmem")
             for i in tile(96, 32):
                 for j in tile(9, 4):
                     total = total + tf.reshard(t[i, j] * 2.0, (32 @ (m.a, m.b), 4), "rmem")
+                    total = total + held[:, j] * held[:, j - 1]
             doubled = s + s
             column = tf.reduce(tf.cast(doubled, "f32"), (0,), False, ReduceKind.SUM)
             rows = tf.zeros(Tensor[(M, 16), "f32"])

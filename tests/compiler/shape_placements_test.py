@@ -108,9 +108,11 @@ def test_tiles_in_loops(rows: int) -> None:
     x, y, z = numbers(33, 9), numbers(rows, 16), numbers(16, 16, dtype="bf16") % 3
     beyond = torch.zeros(96, 12)
     beyond[:33, :9] = 2 * x
+    around = torch.nn.functional.pad(x[:32], (1, 3))  # one zero before a row, three behind it
+    held = sum(around[:, j + 1 : j + 5] * around[:, j : j + 4] for j in (0, 4, 8))
     b = z.float()
     expected = (
-        beyond.reshape(3, 32, 3, 4).sum((0, 2)),
+        beyond.reshape(3, 32, 3, 4).sum((0, 2)) + 3 * held,
         (y * 2 * b.sum(0)).cumsum(1) + y,
         (b.relu() @ (2 * b)).bfloat16().float(),
     )

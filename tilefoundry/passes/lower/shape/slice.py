@@ -301,7 +301,7 @@ def _of_tile(ctx: Lowering, call: Call, tile: Var, starts: list[Scalar]) -> Valu
 
 
 def _between_zeros(ctx: Lowering, call: Call, tile: Var, starts: list[Scalar]) -> tuple[Var, list[Scalar]]:
-    """The tile with zeros before and after it, as far as a window hangs over its ends, and the starts in that."""
+    """What is sliced with zeros before and after it, as far as a window hangs over its ends, and the starts in that."""
     from tilefoundry.passes.lower.shape.windows import surrounded
 
     op, begin = call.target, call.args[1]
@@ -312,7 +312,7 @@ def _between_zeros(ctx: Lowering, call: Call, tile: Var, starts: list[Scalar]) -
         size = op.sizes[k]
         if op.boundary[k] == "error" or size == 0 or extent == 0:
             continue
-        assert isinstance(size, int) and isinstance(extent, int)  # of a shared tile
+        assert isinstance(size, int) and isinstance(extent, int)  # of a shared tile, or of registers
         span = (size - 1) * op.strides[k] + 1
         start = _only_value(ctx, begin.elements[k])
         first, last = _bound(ctx, start, greatest=False), _bound(ctx, start, greatest=True)
@@ -335,6 +335,7 @@ def _of_fragment(ctx: Lowering, call: Call, fragment: Var, starts: list[Scalar])
 
     op = call.target
     assert isinstance(op, Slice)
+    fragment, starts = _between_zeros(ctx, call, fragment, starts)
     known = all(isinstance(start, int) for start in starts)
     if not known and 0 not in op.sizes:
         drop = op.drop if tensor_type(call).shape else ()

@@ -115,20 +115,30 @@ def along(ctx: Lowering, at: Expr, whole: Var, axis: int, start: Scalar, size: S
 
 
 def surrounded(ctx: Lowering, tile: Var, before: Sequence[int], after: Sequence[int]) -> Var:
-    """A shared tile with that many zeros before and after it along each axis: a copy, made once."""
+    """A shared tile, or a fragment, with that many zeros before and after it along each axis.
+
+    The copy of a tile is made once; what a loop carries in registers is another one in each iteration.
+    """
     if not any((*before, *after)):
         return tile
+    type_ = tensor_type(tile)
+    shape = tuple(dim_add(dim_add(b, e), a) for b, e, a in zip(before, type_.shape, after, strict=True))
+    steps = (1,) * len(shape)
+    zero = False if type_.dtype is DType.bool else 0
+    if type_.storage is StorageKind.RMEM:
+        layout = _fragment_part(ctx, tile, type_, (0,) * len(shape), shape, steps, ())
+        wide = ctx.alloc(f"{tile.name}_wide", fresh_type(replace(type_, shape=shape, layout=layout)))
+        ctx.emit(tir.Fill(0.0 if type_.dtype.is_float else zero), wide)
+        ctx.emit(tir.Copy(), tile, part(ctx, tile, wide, before, type_.shape, steps))
+        return wide
     key = ("surrounded", tile, tuple(before), tuple(after))
     known = ctx.placed(key)
     if isinstance(known, Var):
         return known
-    type_ = tensor_type(tile)
-    shape = tuple(dim_add(dim_add(b, e), a) for b, e, a in zip(before, type_.shape, after, strict=True))
     with ctx.before_loops(tile):
         wide = ctx.alloc(f"{tile.name}_wide", fresh_type(replace(type_, shape=shape, layout=row_major(shape))))
-        zero = Constant(False if type_.dtype is DType.bool else 0, TensorType.umat_scalar(type_.dtype))
-        ctx.emit(tir.WholeFill(), zero, wide)
-        ctx.emit(tir.WholeCopy(), tile, part(ctx, tile, wide, before, type_.shape, (1,) * len(shape)))
+        ctx.emit(tir.WholeFill(), Constant(zero, TensorType.umat_scalar(type_.dtype)), wide)
+        ctx.emit(tir.WholeCopy(), tile, part(ctx, tile, wide, before, type_.shape, steps))
         ctx.remember_placed(key, wide)
     return wide
 
