@@ -2,9 +2,9 @@
 
     precompile FOLDER
 
-writes into the folder `cxx`, which is the machine's compiler but reads `host.h` or `kernel.h` before a source for the
-CPU, and both headers compiled with the options that tests compile with. A compiler that finds a precompiled header made
-under other options reads the header itself, so only the time of a test depends on this.
+writes into the folder `cxx`, which is the machine's compiler but reads `host.h` or `kernel.h` before a source that is
+compiled for the CPU with the options of tests, and both headers compiled with these. Only the time of a test depends on
+this.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ from tilefoundry.driver import flags
 from tilefoundry.driver.axpy_units import axpy_module
 from tilefoundry.driver.toolchain import find_host
 from tilefoundry.target import CpuTarget
+
+# The last option that tells a command from others: what follows are definitions and folders.
+_ENTRY, _CPU = "-DTILEFOUNDRY_HOST_ENTRY=1", "-DTILEFOUNDRY_TARGET_CPU=1"
 
 _HOST = "#include <tilefoundry/runtime.h>\n"
 
@@ -47,16 +50,13 @@ _KERNEL = "".join(
     )
 )
 
+# gcc takes what was precompiled under another -O as well, and may crash then: the whole command has to be the same.
 _DRIVER = """\
 #!/bin/sh
 here=$(dirname "$0")
-case " $* " in
-  *" -DTILEFOUNDRY_TARGET_CPU=1 "*)
-    case " $* " in
-      *" -DTILEFOUNDRY_HOST_ENTRY=1 "*) set -- -include "$here/host.h" "$@" ;;
-      *) set -- -include "$here/kernel.h" "$@" ;;
-    esac
-    ;;
+case "$* " in
+  '{host} '*) set -- -include "$here/host.h" "$@" ;;
+  '{kernel} '*) set -- -include "$here/kernel.h" "$@" ;;
 esac
 exec '{cxx}' "$@"
 """
@@ -67,15 +67,17 @@ def main(argv: Sequence[str]) -> None:
     [folder] = map(Path, argv)
     toolchain, target = find_host(), CpuTarget.default()
     [unit] = axpy_module(target).units  # any
-    for name, text, command in (
-        ("host", _HOST, flags.host_entry(toolchain, target, CPU_OPTIONS, "host.h", "host.h.gch")),
-        ("kernel", _KERNEL, flags.cpu_kernel(toolchain, target, CPU_OPTIONS, unit, "kernel.h", "kernel.h.gch")),
+    options: dict[str, str] = {}
+    for name, text, command, last in (
+        ("host", _HOST, flags.host_entry(toolchain, target, CPU_OPTIONS, "host.h", "host.h.gch"), _ENTRY),
+        ("kernel", _KERNEL, flags.cpu_kernel(toolchain, target, CPU_OPTIONS, unit, "kernel.h", "kernel.h.gch"), _CPU),
     ):
         (folder / f"{name}.h").write_text(text)
         # every kernel defines that macro anew, and none of these headers reads it
         made = [argument for argument in command if not argument.startswith("-DTILEFOUNDRY_UNIT=")]
         subprocess.run([made[0], "-x", "c++-header", *made[1:]], cwd=folder, check=True)
-    (folder / "cxx").write_text(_DRIVER.format(cxx=toolchain.cxx))
+        options[name] = " ".join(made[1 : made.index(last) + 1])
+    (folder / "cxx").write_text(_DRIVER.format(cxx=toolchain.cxx, **options))
     (folder / "cxx").chmod(0o755)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from tests.compiler.precompiled.options import CPU_OPTIONS
 from tilefoundry.driver import flags
 from tilefoundry.driver.axpy_units import axpy_module
+from tilefoundry.driver.options import CompilerOptions
 from tilefoundry.driver.toolchain import HostToolchain, compiler_identity, find_host
 from tilefoundry.target import CpuTarget
 
@@ -32,3 +34,15 @@ def test_gcc_reads_the_precompiled_headers(tmp_path: Path) -> None:
     ):
         made = subprocess.run([*command, "-H"], cwd=tmp_path, capture_output=True, text=True, check=True)
         assert f"! {_FOLDER}/{name}.h.gch" in made.stderr.splitlines(), name
+
+
+def test_other_options_do_without_them(tmp_path: Path) -> None:
+    found = find_host()
+    toolchain = HostToolchain(_FOLDER / "cxx", found.include, found.ffi_library)
+    target = CpuTarget.default()
+    [unit] = axpy_module(target).units
+    (tmp_path / "kernel.cc").write_text(unit.source)
+    for options in (CompilerOptions(), replace(CPU_OPTIONS, fast_math=True)):
+        command = flags.cpu_kernel(toolchain, target, options, unit, "kernel.cc", "kernel.o")
+        made = subprocess.run([*command, "-###"], cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert "kernel.h" not in made.stderr
