@@ -58,23 +58,19 @@ class Uses:
 
     def only_placed(self, expr: Expr) -> bool:
         """Whether a value goes nowhere but to registers, spread over a mesh."""
-        readers = self._readers.get(id(expr), [None])
-        return all(
-            isinstance(reader, Call)
-            and isinstance(reader.target, Reshard)
-            and reader.target.storage is StorageKind.RMEM
-            and isinstance(reader.target.layout, ShardLayout)
-            for reader in readers
-        )
+        return self._only_in_registers(expr, ShardLayout)
 
     def only_held_whole(self, expr: Expr) -> bool:
         """Whether a value goes nowhere but to registers in which every thread has it whole."""
+        return self._only_in_registers(expr, Layout)
+
+    def _only_in_registers(self, expr: Expr, layout: type[Layout] | type[ShardLayout]) -> bool:
         readers = self._readers.get(id(expr), [None])
         return all(
             isinstance(reader, Call)
             and isinstance(reader.target, Reshard)
             and reader.target.storage is StorageKind.RMEM
-            and isinstance(reader.target.layout, Layout)
+            and isinstance(reader.target.layout, layout)
             for reader in readers
         )
 
