@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <unwind.h>
 
+#include <cfenv>
 #include <csignal>
 #include <cstdint>
 #include <fstream>
@@ -109,6 +110,25 @@ TEST(Switch, PreservedRegistersOfBothStacksSurvive) {
   EXPECT_TRUE(preserved(7000, [&] { pair.enter(); }));
   EXPECT_TRUE(pair.finished());
   EXPECT_TRUE(inside);
+}
+
+TEST(Switch, ModesOfArithmeticOfBothStacksSurvive) {
+  static int inside[2];
+  Pair pair([](Pair& self) {
+    inside[0] = std::fegetround();  // as where the stack was made
+    std::fesetround(FE_DOWNWARD);
+    self.leave();
+    inside[1] = std::fegetround();
+  });
+  std::fesetround(FE_UPWARD);
+  pair.enter();
+  int const outside = std::fegetround();
+  std::fesetround(FE_TONEAREST);
+  pair.enter();
+  EXPECT_EQ(outside, FE_UPWARD);
+  EXPECT_EQ(std::fegetround(), FE_TONEAREST);
+  EXPECT_EQ(inside[0], FE_TONEAREST);
+  EXPECT_EQ(inside[1], FE_DOWNWARD);
 }
 
 TEST(Switch, AStackStartsAligned) {

@@ -1,8 +1,10 @@
 // cpu::launch: CTAs over threads, fibres, barriers, divergence, failures.
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cfenv>
 #include <chrono>
 #include <cstdlib>
 #include <thread>
@@ -207,6 +209,26 @@ TEST(Failure, TheNextLaunchIsUnaffected) {
   EXPECT_EQ(failure(4, [] { ops::sync<SyncKind::cta>(); }), "no error");
 }
 
+TEST(Failure, HandlersMayWait) {
+  static int wrong;
+  wrong = 0;
+  launch(1, 0, [] {
+    std::string const mine = std::to_string(program_id<kThread>());
+    try {
+      try {
+        throw std::runtime_error(mine);
+      } catch (std::exception const&) {
+        ops::sync<SyncKind::cta>();
+        throw;  // what this instance handles, whatever others handle meanwhile
+      }
+    } catch (std::exception const& error) {
+      wrong += error.what() != mine || std::uncaught_exceptions() != 0;
+    }
+  });
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(std::current_exception(), nullptr);
+}
+
 TEST(Failure, CollectiveInAKernelDeclaredWithout) {
   EXPECT_THROW(cpu::launch<false>(1, kThreads, 0, [] { ops::sync<SyncKind::cta>(); }), std::runtime_error);
 }
@@ -228,24 +250,83 @@ TEST(Launch, FromSeveralThreadsAtOnce) {
   EXPECT_EQ(total, 4 * 25 * 7 * kThreads);
 }
 
+// As every third instance of kernels with barriers, kernels with barriers; `depth` of them within each other.
+void launch_within(int depth, std::atomic<int>& ended) {
+  auto const body = [&ended, depth] {
+    int const cta = program_id<kCta>(), thread = program_id<kThread>();
+    char* const mine = cta_shared() + thread;
+    *mine = static_cast<char>(thread + depth);
+    ops::sync<SyncKind::cta>();
+    if (depth > 0 && thread % 3 == 0) launch_within(depth - 1, ended);
+    EXPECT_TRUE(program_id<kCta>() == cta && program_id<kThread>() == thread &&
+                cta_shared() + thread == mine);
+    ops::sync<SyncKind::cta>();
+    ended += *mine == static_cast<char>(thread + depth);
+  };
+  cpu::launch<true>(2, 4, 4, body);
+}
+
+TEST(Launch, FromAKernel) {
+  std::atomic<int> ended{0};
+  launch_within(2, ended);
+  EXPECT_EQ(ended, 8 + 4 * 8 + 4 * 4 * 8);  // of the instances 0 to 3 of each of two CTAs, 0 and 3
+}
+
+TEST(Launch, ComputesAsItsCallerDoes) {
+  ASSERT_EQ(setenv("TILEFOUNDRY_NUM_THREADS", "4", 1), 0);
+  auto const rounding_is = [](int mode) {
+    std::atomic<bool> all{true};
+    launch(40, 0, [&] {
+      if (program_id<kThread>() == 0) usleep(500);  // so that every thread gets a CTA
+      if (std::fegetround() != mode) all = false;
+    });
+    return all.load();
+  };
+  EXPECT_TRUE(rounding_is(FE_TONEAREST));  // the threads of the pool exist
+  std::fesetround(FE_UPWARD);
+  bool const upward = rounding_is(FE_UPWARD);
+  std::fesetround(FE_TONEAREST);
+  EXPECT_TRUE(upward);
+  ASSERT_EQ(unsetenv("TILEFOUNDRY_NUM_THREADS"), 0);
+}
+
 // Whether a launch in a forked child runs every instance.
-bool launches_in_a_child() {
+bool launches_in_a_child(void (*end)(int) = _exit) {
+  std::fflush(stdout);  // or the child's end prints it, too
   pid_t const child = fork();
   if (child == 0) {
+    alarm(60);
     std::atomic<int> count{0};
     launch(50, 0, [&] {
       ops::sync<SyncKind::cta>();
       ++count;
     });
-    _exit(count == 50 * kThreads ? 0 : 1);
+    end(count == 50 * kThreads ? 0 : 1);
   }
   int status = -1;
   return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 TEST(Launch, InAForkedChild) {
+  ASSERT_EQ(setenv("TILEFOUNDRY_NUM_THREADS", "3", 1), 0);
   launch(8, 0, [] {});  // the pool's threads exist, and the child will not have them
+  usleep(20000);        // they wait, and the child's end must not wait for them
   EXPECT_TRUE(launches_in_a_child());
+  EXPECT_TRUE(launches_in_a_child(std::exit));
+  ASSERT_EQ(unsetenv("TILEFOUNDRY_NUM_THREADS"), 0);
+}
+
+TEST(Launch, WhereThereAreNoMoreThreads) {
+  auto const launches = [] {
+    setenv("TILEFOUNDRY_NUM_THREADS", "4000", 1);
+    rlimit const room{1 << 30, 1 << 30};  // for the stacks of about 100 threads
+    setrlimit(RLIMIT_AS, &room);
+    std::atomic<int> count{0};
+    cpu::launch<false>(5000, 1, 0, [&] { ++count; });
+    _exit(count == 5000 ? 0 : 1);
+  };
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // in a process that has no pool yet
+  EXPECT_EXIT(launches(), ::testing::ExitedWithCode(0), "");
 }
 
 // At a fork the pool's mutex may be another thread's, which the child lacks.

@@ -1,8 +1,9 @@
 // One CTA whose instances are fibres: they switch at barriers and exchanges, in the order of their ids.
 #pragma once
 
-#include <tilefoundry/runtime/cpu/fibre.h>
+#include <tilefoundry/runtime/cpu/context.h>
 #include <tilefoundry/runtime/cpu/instance.h>
+#include <tilefoundry/runtime/cpu/mbarrier.h>
 
 #include <cstring>
 #include <exception>
@@ -15,26 +16,6 @@
 namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
 namespace target {
-
-/// A barrier in shared memory that instances arrive at without waiting; its phases alternate in parity.
-struct Mbarrier {
-  int16_t expected;
-  int16_t missing;
-  uint32_t phase = 0;
-
-  explicit Mbarrier(int arrivals)
-      : expected(static_cast<int16_t>(arrivals)), missing(static_cast<int16_t>(arrivals)) {}
-
-  /// Whether the phase ended with this arrival.
-  bool arrive() {
-    if (--missing > 0) return false;
-    missing = expected;
-    ++phase;
-    return true;
-  }
-  bool ended(unsigned parity) const { return (phase & 1u) != parity; }
-};
-static_assert(sizeof(Mbarrier) == 8, "as large as the barrier of a GPU");
 
 class Cta {
  public:
@@ -63,9 +44,15 @@ class Cta {
   /// Runs every instance up to the next grid barrier, or to its end; always on the thread of the first call.
   /// @return whether all have ended @throws as `run`
   bool advance() {
+    Instance const* const outer = current;  // of a kernel that launches another one
     current = &fibres_[running_].instance;
-    fibre::switch_stack(&outside_, fibres_[running_].stack);
-    current = nullptr;
+    thread_ = &fibre::thread_exceptions();
+    outside_.enter();
+    outside_.leave_for(fibres_[running_].context, *thread_);
+    current = outer;
+    if (alive_ == 0) {
+      for (Fibre& f : fibres_) f.context.end();
+    }
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
     return alive_ == 0;
   }
@@ -134,7 +121,7 @@ class Cta {
 
   struct Fibre {
     Instance instance;
-    void* stack = nullptr;
+    fibre::Context context;
     char const* waits_at = nullptr;
     int waits_number = -1;  // which of several
     bool finished = false;
@@ -154,7 +141,7 @@ class Cta {
       f.instance = whole;
       f.instance.thread = i;
       f.instance.fibres = this;
-      f.stack = fibre::prepare_stack(stacks_.top(i), [] { current->fibres->main(); });
+      f.context.prepare(stacks_.top(i), [] { current->fibres->main(); });
       f.next = (i + 1) % whole.threads;
     }
     for (auto& buffer : exchange_) buffer.resize(kExchangeBytes * fibres_.size());
@@ -169,6 +156,7 @@ class Cta {
   }
 
   [[noreturn]] void main() {
+    fibres_[running_].context.arrive();
     try {
       call_(body_);
     } catch (Cancelled const&) {
@@ -185,12 +173,11 @@ class Cta {
     self.finished = true;
     --alive_;
     if (alive_ > 0 && blocked_ == alive_ && !cancelled_) diverged();
-    void* scrap;
     if (alive_ == 0) {
-      fibre::switch_stack(&scrap, outside_);
+      self.context.leave_for(outside_, *thread_, true);
     } else {
       fibres_[previous_].next = self.next;
-      resume(self.next, &scrap);
+      resume(self.next, self, true);
     }
     std::terminate();  // nothing returns to a finished fibre
   }
@@ -219,7 +206,7 @@ class Cta {
     while (!done()) {
       if (cancelled_) throw Cancelled{};
       previous_ = running_;
-      resume(self.next, &self.stack);
+      resume(self.next, self);
     }
     self.waits_at = nullptr;
   }
@@ -228,15 +215,15 @@ class Cta {
   void leave() {
     Fibre& self = fibres_[running_];
     self.waits_at = "the grid barrier";
-    fibre::switch_stack(&self.stack, outside_);
+    self.context.leave_for(outside_, *thread_);
     if (cancelled_) throw Cancelled{};
     self.waits_at = nullptr;
   }
 
-  void resume(int next, void** save) {
+  void resume(int next, Fibre& self, bool last = false) {
     running_ = next;
     current = &fibres_[next].instance;
-    fibre::switch_stack(save, fibres_[next].stack);
+    self.context.leave_for(fibres_[next].context, *thread_, last);
   }
 
   /// Where an instance waits, "" when it has finished: "named barrier 3", and in checking mode in which op.
@@ -282,7 +269,8 @@ class Cta {
   std::map<void const*, int> mbarrier_waiting_;  // how many instances
   void const* body_ = nullptr;
   void (*call_)(void const*) = nullptr;
-  void* outside_ = nullptr;
+  fibre::Context outside_;
+  fibre::Exceptions* thread_ = nullptr;  // of the thread that runs the fibres
   int running_ = 0;
   int previous_ = 0;  // the live fibre before the running one
   int alive_ = 0;

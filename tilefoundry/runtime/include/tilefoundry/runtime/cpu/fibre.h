@@ -1,5 +1,6 @@
 // Stacks and the register switch of fibres. A switch is a function call that returns on another stack: only
-// what the calling convention preserves is saved, and there is no system call.
+// what the calling convention preserves is saved (the modes of floating-point arithmetic among it), and there
+// is no system call.
 #pragma once
 
 #include <sys/mman.h>
@@ -31,8 +32,14 @@ inline void switch_stack(void** from, void* to) {
       "pushq %%rbp\n\t"
       "leaq 1f(%%rip), %%rax\n\t"
       "pushq %%rax\n\t"
+      "subq $8, %%rsp\n\t"
+      "stmxcsr (%%rsp)\n\t"
+      "fnstcw 4(%%rsp)\n\t"
       "movq %%rsp, (%0)\n\t"
       "movq %1, %%rsp\n\t"
+      "ldmxcsr (%%rsp)\n\t"
+      "fldcw 4(%%rsp)\n\t"
+      "addq $8, %%rsp\n\t"
       "popq %%rax\n\t"
       "jmpq *%%rax\n"
       "1:\n\t"
@@ -46,11 +53,15 @@ inline void switch_stack(void** from, void* to) {
   register void* to_register asm("x1") = to;
   asm volatile(
       "adr x17, 1f\n\t"
-      "stp x29, x17, [sp, #-16]!\n\t"
+      "mrs x15, fpcr\n\t"
+      "stp x29, x17, [sp, #-32]!\n\t"
+      "str x15, [sp, #16]\n\t"
       "mov x16, sp\n\t"
       "str x16, [x0]\n\t"
       "mov sp, x1\n\t"
-      "ldp x29, x17, [sp], #16\n\t"
+      "ldr x15, [sp, #16]\n\t"
+      "msr fpcr, x15\n\t"
+      "ldp x29, x17, [sp], #32\n\t"
       "mov x30, xzr\n\t"  // entry's return address, where a walk of the stack ends
       "br x17\n"
       "1:\n\t"
@@ -65,18 +76,31 @@ inline void switch_stack(void** from, void* to) {
 #endif
 }
 
-/// Prepares a stack so that switching to the result calls `entry`, which must not return.
+/// The modes of floating-point arithmetic, as a switch saves them.
+inline void save_modes(void* slot) {
+#if defined(__x86_64__)
+  auto* const words = static_cast<uint32_t*>(slot);
+  asm volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(words[0]), "=m"(words[1]));
+#else
+  asm volatile("mrs %0, fpcr" : "=r"(*static_cast<uint64_t*>(slot)));
+#endif
+}
+
+/// Prepares a stack so that switching to the result calls `entry`, which must not return, in the modes that
+/// are in force now.
 inline void* prepare_stack(char* top, void (*entry)()) {
   void** slots = reinterpret_cast<void**>(top);
 #if defined(__x86_64__)
   // entry's return address, where a walk of the stack ends; at entry rsp is 8 below a multiple of 16
   slots[-3] = nullptr;
   slots[-4] = reinterpret_cast<void*>(entry);
-  return slots - 4;
+  save_modes(slots - 5);
+  return slots - 5;
 #else
-  slots[-2] = nullptr;  // the frame pointer
-  slots[-1] = reinterpret_cast<void*>(entry);
-  return slots - 2;
+  slots[-4] = nullptr;  // the frame pointer
+  slots[-3] = reinterpret_cast<void*>(entry);
+  save_modes(slots - 2);
+  return slots - 4;
 #endif
 }
 

@@ -12,6 +12,8 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
@@ -44,12 +46,34 @@ class SharedMemory {
   size_t size_ = 0;
 };
 
+/// What a thread keeps from one CTA to the next. A kernel that launches another one finds its own in use, and
+/// the inner one gets another.
+template <class T>
+class Kept {
+ public:
+  Kept() {
+    if (free().empty()) free().push_back(std::make_unique<T>());
+    value_ = std::move(free().back());
+    free().pop_back();
+  }
+  ~Kept() { free().push_back(std::move(value_)); }
+  Kept(Kept const&) = delete;
+  Kept& operator=(Kept const&) = delete;
+  T* operator->() const { return value_.get(); }
+
+ private:
+  static std::vector<std::unique_ptr<T>>& free() {
+    static thread_local std::vector<std::unique_ptr<T>> list;
+    return list;
+  }
+  std::unique_ptr<T> value_;
+};
+
 /// The instances of one CTA, as fibres or one after the other.
 template <bool Collective, class Body>
 void run_cta(Instance const& whole, Body const& body) {
   if (Collective && whole.threads > 1) {
-    static thread_local Cta cta;
-    cta.run(whole, body);
+    Kept<Cta>()->run(whole, body);
     return;
   }
   Instance self = whole;
@@ -112,12 +136,12 @@ void launch(int64_t grid, int threads, int shared_bytes, Body const& body) {
     // runs.
     if (cta > failed_cta.load(std::memory_order_relaxed)) return;
     try {
-      static thread_local target::SharedMemory shared;
+      target::Kept<target::SharedMemory> const shared;
       target::Instance whole;
       whole.cta = static_cast<int>(cta);
       whole.ctas = static_cast<int>(grid);
       whole.threads = threads;
-      whole.shared = shared.reserve(shared_bytes);
+      whole.shared = shared->reserve(shared_bytes);
 #if defined(TILEFOUNDRY_CHECKED)
       checked::Cta checks(whole.cta, threads, whole.shared, shared_bytes);
       whole.checks = &checks;

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cfenv>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -25,7 +27,8 @@ class Pool {
   }
 
   /// Calls body(i) once for each i in [0, count), on at most `width` threads, in increasing order of start.
-  /// `body` must not throw.
+  /// All of them compute in the caller's floating-point environment (rounding, denormal numbers). `body` must
+  /// not throw.
   template <class Body>
   void run(int64_t count, int64_t width, Body const& body) {
     Loop loop;
@@ -39,16 +42,22 @@ class Pool {
       loop.work();
       return;
     }
+    std::fegetenv(&loop.environment);
     {
-      std::lock_guard<std::mutex> lock(mutex_);
-      while (static_cast<int64_t>(threads_->size()) < width - 1) threads_->emplace_back([this] { serve(); });
-      loops_.push_back(&loop);
+      std::lock_guard<std::mutex> lock(shared_->mutex);
+      auto& threads = shared_->threads;
+      try {
+        while (static_cast<int64_t>(threads.size()) < width - 1) threads.emplace_back([this] { serve(); });
+      } catch (std::system_error const&) {  // no more threads: those that there are take all
+      }
+      shared_->loops.push_back(&loop);
     }
-    posted_.notify_all();
+    shared_->posted.notify_all();
     loop.work();
-    std::unique_lock<std::mutex> lock(mutex_);
-    loops_.erase(std::find(loops_.begin(), loops_.end(), &loop));
-    finished_.wait(lock, [&] { return loop.helpers == 0; });
+    std::unique_lock<std::mutex> lock(shared_->mutex);
+    auto& loops = shared_->loops;
+    loops.erase(std::find(loops.begin(), loops.end(), &loop));
+    shared_->finished.wait(lock, [&] { return loop.helpers == 0; });
   }
 
   Pool(Pool const&) = delete;
@@ -57,12 +66,12 @@ class Pool {
   ~Pool() {
     if (getpid() != owner_) return;  // a forked child: the threads are the parent's
     {
-      std::lock_guard<std::mutex> lock(mutex_);
-      stopping_ = true;
+      std::lock_guard<std::mutex> lock(shared_->mutex);
+      shared_->stopping = true;
     }
-    posted_.notify_all();
-    for (std::thread& thread : *threads_) thread.join();
-    delete threads_;
+    shared_->posted.notify_all();
+    for (std::thread& thread : shared_->threads) thread.join();
+    delete shared_;
   }
 
  private:
@@ -71,6 +80,7 @@ class Pool {
     int64_t count = 0;
     int64_t room = 0;     // threads that may still join; guarded by the pool's mutex
     int64_t helpers = 0;  // threads at work besides the caller; likewise
+    std::fenv_t environment;
     void const* context = nullptr;
     void (*call)(void const*, int64_t) = nullptr;
 
@@ -79,37 +89,44 @@ class Pool {
     }
   };
 
-  Pool() : owner_(getpid()), threads_(new std::vector<std::thread>) {}
+  struct Shared {
+    std::vector<std::thread> threads;
+    std::mutex mutex;
+    std::condition_variable posted, finished;
+    std::vector<Loop*> loops;
+    bool stopping = false;
 
-  Loop* open_loop() {
-    for (Loop* loop : loops_) {
-      if (loop->room > 0 && loop->next.load(std::memory_order_relaxed) < loop->count) return loop;
+    Loop* open_loop() const {
+      for (Loop* loop : loops) {
+        if (loop->room > 0 && loop->next.load(std::memory_order_relaxed) < loop->count) return loop;
+      }
+      return nullptr;
     }
-    return nullptr;
-  }
+  };
+
+  Pool() : owner_(getpid()), shared_(new Shared) {}
 
   void serve() {
-    std::unique_lock<std::mutex> lock(mutex_);
+    std::unique_lock<std::mutex> lock(shared_->mutex);
     for (;;) {
       Loop* loop = nullptr;
-      posted_.wait(lock, [&] { return stopping_ || (loop = open_loop()) != nullptr; });
-      if (stopping_) return;
+      shared_->posted.wait(lock,
+                           [&] { return shared_->stopping || (loop = shared_->open_loop()) != nullptr; });
+      if (shared_->stopping) return;
       --loop->room;
       ++loop->helpers;
       lock.unlock();
+      std::fesetenv(&loop->environment);
       loop->work();
       lock.lock();
       ++loop->room;
-      if (--loop->helpers == 0) finished_.notify_all();
+      if (--loop->helpers == 0) shared_->finished.notify_all();
     }
   }
 
   pid_t const owner_;
-  std::vector<std::thread>* threads_;  // on the heap: a forked child must not destroy them
-  std::mutex mutex_;
-  std::condition_variable posted_, finished_;
-  std::vector<Loop*> loops_;
-  bool stopping_ = false;
+  // On the heap: a forked child must destroy neither threads nor what they wait for, which would not end.
+  Shared* const shared_;
 };
 
 }  // namespace host
