@@ -3,8 +3,8 @@
     precompile FOLDER
 
 writes into the folder `cxx`, which is the machine's compiler but reads `host.h` or `kernel.h` before a source that is
-compiled for the CPU with the options of tests, and both headers compiled with these. Only the time of a test depends on
-this.
+compiled for the CPU with the options of tests, and both headers compiled with these. It does not optimise host sources,
+which hold no loop. Only the time of a test depends on this.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from tilefoundry.target import CpuTarget
 _ENTRY, _CPU = "-DTILEFOUNDRY_HOST_ENTRY=1", "-DTILEFOUNDRY_TARGET_CPU=1"
 
 _HOST = "#include <tilefoundry/runtime.h>\n"
+_HOST_MORE = ["-O0"]  # half of the compiler's time
 
 # The runtime itself is not among them: its names lie in the namespace of a unit.
 _KERNEL = "".join(
@@ -55,7 +56,7 @@ _DRIVER = """\
 #!/bin/sh
 here=$(dirname "$0")
 case "$* " in
-  '{host} '*) set -- -include "$here/host.h" "$@" ;;
+  '{host} '*) set -- -include "$here/host.h" "$@" {host_more} ;;
   '{kernel} '*) set -- -include "$here/kernel.h" "$@" ;;
 esac
 exec '{cxx}' "$@"
@@ -68,16 +69,18 @@ def main(argv: Sequence[str]) -> None:
     toolchain, target = find_host(), CpuTarget.default()
     [unit] = axpy_module(target).units  # any
     options: dict[str, str] = {}
-    for name, text, command, last in (
-        ("host", _HOST, flags.host_entry(toolchain, target, CPU_OPTIONS, "host.h", "host.h.gch"), _ENTRY),
-        ("kernel", _KERNEL, flags.cpu_kernel(toolchain, target, CPU_OPTIONS, unit, "kernel.h", "kernel.h.gch"), _CPU),
+    host = flags.host_entry(toolchain, target, CPU_OPTIONS, "host.h", "host.h.gch")
+    kernel = flags.cpu_kernel(toolchain, target, CPU_OPTIONS, unit, "kernel.h", "kernel.h.gch")
+    for name, text, command, last, more in (
+        ("host", _HOST, host, _ENTRY, _HOST_MORE),
+        ("kernel", _KERNEL, kernel, _CPU, []),
     ):
         (folder / f"{name}.h").write_text(text)
         # every kernel defines that macro anew, and none of these headers reads it
         made = [argument for argument in command if not argument.startswith("-DTILEFOUNDRY_UNIT=")]
-        subprocess.run([made[0], "-x", "c++-header", *made[1:]], cwd=folder, check=True)
+        subprocess.run([made[0], "-x", "c++-header", *made[1:], *more], cwd=folder, check=True)
         options[name] = " ".join(made[1 : made.index(last) + 1])
-    (folder / "cxx").write_text(_DRIVER.format(cxx=toolchain.cxx, **options))
+    (folder / "cxx").write_text(_DRIVER.format(cxx=toolchain.cxx, host_more=" ".join(_HOST_MORE), **options))
     (folder / "cxx").chmod(0o755)
 
 
