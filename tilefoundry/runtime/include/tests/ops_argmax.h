@@ -79,40 +79,52 @@ TILEFOUNDRY_DEVICE void check_woven(Recorder& record, Value const& value) {
   record.check(convert<float>(least.data()[0]), static_cast<float>(ArgMin::golden(kWoven, stored)));
 }
 
-/// Every element another, all equal, and few kinds.
-template <class T>
-TILEFOUNDRY_DEVICE void check_numbers(Recorder& record) {
-  check_woven<T>(record, [](int k) { return (k * 29 + 190) % 101 - 40; });
-  check_woven<T>(record, [](int) { return 1; });
-  check_woven<T>(record, [](int k) { return k % 3 == 2 ? 0 : k > 20 && k < 300 ? 1 : 0; });
+/// Rows of integers: every element another, all equal, and few kinds. The rows have one type, so that the ops
+/// are compiled once for each T.
+struct Numbers {
+  static constexpr int kRows = 3;
+  int row;
+  TILEFOUNDRY_DEVICE int operator()(int k) const {
+    if (row == 0) return (k * 29 + 190) % 101 - 40;
+    if (row == 1) return 1;
+    return k % 3 == 2 ? 0 : k > 20 && k < 300 ? 1 : 0;
+  }
+};
+
+/// Rows with NaN, infinities and zeros of either sign.
+struct Floats {
+  static constexpr int kRows = 5;
+  int row;
+  TILEFOUNDRY_DEVICE float operator()(int k) const {
+    float const nan = __builtin_nanf(""), infinity = __builtin_inff();
+    if (row == 0) return k == 380 || k == 201 ? nan : static_cast<float>(k % 7);
+    if (row == 1) return k > 100 ? nan : static_cast<float>(k % 7);
+    if (row == 2) return k == 5 ? nan : infinity;
+    if (row == 3) return -infinity;
+    return k % 2 == 0 ? -0.f : 0.f;
+  }
+};
+
+template <class T, class Rows>
+TILEFOUNDRY_DEVICE void check_rows(Recorder& record) {
+  TEST_ROLLED
+  for (int row = 0; row < Rows::kRows; ++row) check_woven<T>(record, Rows{row});
 }
 
-/// NaN, infinities and zeros of either sign.
-template <class T>
+template <class... T>
+TILEFOUNDRY_DEVICE void check_numbers(Recorder& record) {
+  (check_rows<T, Numbers>(record), ...);
+}
+
+template <class... T>
 TILEFOUNDRY_DEVICE void check_floats(Recorder& record) {
-  check_numbers<T>(record);
-  float const nan = __builtin_nanf(""), infinity = __builtin_inff();
-  check_woven<T>(record, [=](int k) { return k == 380 || k == 201 ? nan : static_cast<float>(k % 7); });
-  check_woven<T>(record, [=](int k) { return k > 100 ? nan : static_cast<float>(k % 7); });
-  check_woven<T>(record, [=](int k) { return k == 5 ? nan : infinity; });
-  check_woven<T>(record, [=](int) { return -infinity; });
-  check_woven<T>(record, [](int k) { return k % 2 == 0 ? -0.f : 0.f; });
+  check_numbers<T...>(record);
+  (check_rows<T, Floats>(record), ...);
 }
 
 TILEFOUNDRY_DEVICE void check_dtypes(Recorder& record) {
-  check_floats<float>(record);
-  check_floats<double>(record);
-  check_floats<half_t>(record);
-  check_floats<bfloat16_t>(record);
-  check_floats<float_e4m3_t>(record);
-  check_floats<float_e5m2_t>(record);
-  check_numbers<bool>(record);
-  check_numbers<int8_t>(record);
-  check_numbers<uint8_t>(record);
-  check_numbers<int16_t>(record);
-  check_numbers<int32_t>(record);
-  check_numbers<uint32_t>(record);
-  check_numbers<int64_t>(record);
+  check_floats<float, double, half_t, bfloat16_t, float_e4m3_t, float_e5m2_t>(record);
+  check_numbers<bool, int8_t, uint8_t, int16_t, int32_t, uint32_t, int64_t>(record);
   // Elements that a narrower type would not tell apart.
   check_woven<int64_t>(record, [](int k) { return (int64_t(1) << 40) + k * 29 % 101; });
   check_woven<double>(record, [](int k) { return 1e9 + (k * 29 % 101) * 1e-3; });

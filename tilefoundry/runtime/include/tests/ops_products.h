@@ -31,6 +31,7 @@ using InColumnAtoms =
 template <class T>
 TILEFOUNDRY_DEVICE void write_small(T& tile, int salt) {
   using M = detail::Matrix<T>;
+  TEST_ROLLED
   for (int i = program_id<TopologyScope::thread>(); i < M::Rows::extent * M::Columns::extent; i += kThreads) {
     int const row = i / M::Columns::extent, column = i % M::Columns::extent;
     tile.data()[M::offset(row, column)] = small<typename T::value_type>(row + salt, column);
