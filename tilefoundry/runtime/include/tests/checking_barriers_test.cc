@@ -41,6 +41,26 @@ TEST(CheckingBarriers, Named) {
             "4");
 }
 
+TEST(CheckingBarriers, NamedMisused) {
+  auto const groups = [](Arguments& a, bool apart) {
+    a.result().data()[thread()] = 0.f;
+    ops::sync<SyncKind::named, 0, 64, 0, 1>();
+    if (apart) ops::sync<SyncKind::cta>();
+    ops::sync<SyncKind::named, 64, 64, 0, 1>();
+    ops::sync<SyncKind::named, 64, 64, 0, 1>();
+  };
+  EXPECT_EQ(found([&](Arguments& a) { groups(a, true); }), "");
+  EXPECT_EQ(found([&](Arguments& a) { groups(a, false); }),
+            "barrier misuse in the kernel's body: instance (cta 0, thread 64) arrives at named barrier 1, at "
+            "which instance (cta 0, thread 63) has met others, and no barrier lies between the two");
+  EXPECT_EQ(found([](Arguments&) {
+              if (thread() < 32) ops::sync<SyncKind::named, 0, 64, 0, 1>();
+              if (thread() >= 32) ops::sync<SyncKind::named, 0, 96, 0, 1>();
+            }),
+            "barrier misuse in the kernel's body: instance (cta 0, thread 32) arrives at named barrier 1 of "
+            "96 instances, at which instance (cta 0, thread 0) waits for 64");
+}
+
 TEST(CheckingBarriers, InsideOfAnOp) {
   auto const sums = [](Arguments& a, bool all) {
     auto r = fragment("r");

@@ -54,6 +54,23 @@ TEST(CheckingOrder, AdditionsNeedNoOrderAndReadersDo) {
       written.find("conflicting writes in the kernel's body: instance (cta 1, thread 5) writes 'out'(0, 7)"),
       std::string::npos)
       << written;
+  // Who has set what it adds to itself needs no order, and all others do.
+  auto const set_and_add = [](Arguments& a, bool of_ctas) {
+    auto const p = cute::raw_pointer_cast(a.result().data());
+    auto const q = tile().data();
+    if (cta() == 0) p[thread()] = 0.f;
+    if (thread() == 0) q[5] = 0.f;
+    if (!of_ctas) target::atomic_add(q + 5, 1.f);
+    target::atomic_add(p + thread(), 1.f);
+  };
+  EXPECT_EQ(
+      resident([&](Arguments& a) { set_and_add(a, true); }),
+      "race in the kernel's body: instance (cta 1, thread 0) writes 'out'(0, 0), which instance (cta 0, "
+      "thread 0) writes, and no barrier lies between the two");
+  EXPECT_EQ(
+      resident([&](Arguments& a) { set_and_add(a, false); }),
+      "race in the kernel's body: instance (cta 0, thread 1) writes 'tile'(0, 5), which instance (cta 0, "
+      "thread 0) writes, and no barrier lies between the two");
   EXPECT_EQ(
       resident([](Arguments& a) { target::atomic_add(cute::raw_pointer_cast(a.result().data()), 1.f); }),
       "uninitialised read in the kernel's body: instance (cta 0, thread 0) reads 'out'(0, 0), which "

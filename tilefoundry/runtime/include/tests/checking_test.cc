@@ -137,6 +137,78 @@ TEST(Checking, GapsBetweenRowsAreOutside) {
   });
 }
 
+TEST(Checking, GapsOfTilesAreOutside) {
+  using Padded = cute::Layout<Shape<_4, Int<32>>, Stride<Int<33>, _1>>;
+  auto const rows = [](Arguments& a, int by) {
+    auto const t = shared_tensor<float>(cta_shared(), Logical{}, Padded{}, "padded");
+    auto const padded = view(cute::make_tensor(t.engine.data() + by, t.engine.layout()), Logical{},
+                             Spread<Stride<Int<33>, _1>>{});
+    ops::fill(padded, 1.f);
+    copy(padded, a.spread(a.result()));
+  };
+  EXPECT_EQ(finding(1, 1024, [&](Arguments& a) { rows(a, 0); }), "");
+  EXPECT_EQ(finding(1, 1024, [&](Arguments& a) { rows(a, 1); }),
+            "out of bounds in fill: instance (cta 0, thread 31) writes 'padded' at element 32, which is "
+            "outside of the shape (4, 32)");
+}
+
+TEST(Checking, WindowsOfASignalOverlap) {
+  float x[16] = {}, out[12];
+  for (int64_t stride : {1, 2, 3, 5}) {  // of 4 windows of 3 elements
+    int64_t const shape[] = {4, 3},
+                  strides[] = {stride, stride == 5   ? 0
+                                       : stride == 3 ? 2
+                                                     : 1},
+                  rows[] = {3, 1};
+    Call call;
+    call.add("x", x, sizeof(float), 2, shape, strides, Role::input);
+    call.add("out", out, sizeof(float), 2, shape, rows, Role::output);
+    call.begin();
+    launch(1, 0, [&] {
+      auto const in = global_tensor<float, false>(GlobalArg<2>{x, {4, 3}, {stride, strides[1]}},
+                                                  make_shape(Int<4>{}, Int<3>{}));
+      auto const result =
+          global_tensor<float, false>(GlobalArg<2>{out, {4, 3}, {3, 1}}, make_shape(Int<4>{}, Int<3>{}));
+      if (thread() < 12)
+        result(thread() / 3, thread() % 3) = static_cast<float>(in(thread() / 3, thread() % 3));
+    });
+    EXPECT_NO_THROW(call.finish()) << stride;
+  }
+}
+
+// Kernels that are given parts of what the call describes, or its elements in another shape.
+TEST(Checking, ViewsOfArgumentsShareTheirMemory) {
+  auto const part = [](float* data, int64_t count) {
+    return global_tensor<float, false>(GlobalArg<1>{data, {count}, {1}}, make_shape(count));
+  };
+  auto const halves = [&](int first) {
+    return finding_of([&](Arguments& a) {
+      for (int half = first; half < 2; ++half) {
+        launch(1, 0, [&] {
+          if (thread() < 64) part(a.out + 64 * half, 64)(thread()) = 1.f;
+        });
+      }
+    });
+  };
+  EXPECT_EQ(halves(0), "");
+  EXPECT_EQ(halves(1),
+            "unwritten output: 64 of 128 elements of 'out' were never written, the first is 'out'(0, 0)");
+  EXPECT_EQ(finding(1, 0, [&](Arguments& a) { part(a.out, 64)(1) = part(a.out + 64, 64)(thread() / 2); }),
+            "uninitialised read in the kernel's body: instance (cta 0, thread 0) reads 'out'(2, 0), which "
+            "nobody has written");
+  EXPECT_EQ(finding(1, 0, [&](Arguments& a) { part(a.out, 64)(thread()) = 1.f; }),
+            "out of bounds in the kernel's body: instance (cta 0, thread 64) writes 'out'(2, 0), which is "
+            "outside of the shape (64,) of a view of it");
+  float undescribed[129] = {};
+  auto const shift = [&] {
+    launch(1, 0, [&] {
+      float const x = part(undescribed, 128)(thread());
+      part(undescribed + 1, 128)(thread()) = x + 1;
+    });
+  };
+  EXPECT_THROW(shift(), Finding);
+}
+
 TEST(Checking, UninitialisedReads) {
   EXPECT_EQ(
       finding(1, 0,

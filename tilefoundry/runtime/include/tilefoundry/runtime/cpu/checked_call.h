@@ -60,9 +60,7 @@ class Call {
       tensor->bind(&block, &epoch_);
     }
     for (size_t i = first; i < blocks_.size(); ++i) {
-      size_t const granule = static_cast<size_t>(blocks_[i]->granule);
-      blocks_[i]->granules.resize((static_cast<size_t>(blocks_[i]->end - blocks_[i]->begin) + granule - 1) /
-                                  granule);
+      blocks_[i]->fill([](char*) { return GlobalAccesses{}; });
     }
     for (GlobalTensor* tensor : sorted) {
       if (tensor->has_values()) continue;
@@ -78,13 +76,15 @@ class Call {
   /// Everything before is ordered before everything after: a kernel starts, or a grid barrier ends.
   void next_epoch() { ++epoch_; }
 
-  /// The memory of an argument of a kernel. One that nobody has described counts as written.
+  /// The memory of an argument of a kernel. A view of what was described shares its memory; what nobody has
+  /// described counts as written.
   Memory* memory(void* data, int item, int rank, int64_t const* shape, int64_t const* strides) {
     for (auto const& tensor : tensors_) {
       if (tensor->is(data, item, rank, shape, strides)) return tensor.get();
     }
     add(nullptr, data, item, rank, shape, strides, GlobalTensor::Role::in_place);
-    begin();
+    begun_ = tensors_.size();
+    adopt(*tensors_.back());
     return tensors_.back().get();
   }
 
@@ -94,6 +94,43 @@ class Call {
   }
 
  private:
+  void adopt(GlobalTensor& tensor) {
+    auto joined = std::make_unique<Block>();
+    joined->begin = tensor.begin();
+    joined->end = tensor.end();
+    joined->granule = tensor.item();
+    std::vector<std::unique_ptr<Block>> parts;
+    for (std::unique_ptr<Block>& block : blocks_) {
+      if (block->begin >= tensor.end() || tensor.begin() >= block->end) continue;
+      joined->begin = std::min(joined->begin, block->begin);
+      joined->end = std::max(joined->end, block->end);
+      joined->granule = std::min(joined->granule, block->granule);
+      parts.push_back(std::move(block));
+    }
+    for (auto const& part : parts) {
+      while ((part->begin - joined->begin) % joined->granule) joined->granule /= 2;
+    }
+    while ((tensor.begin() - joined->begin) % joined->granule) joined->granule /= 2;
+    blocks_.erase(std::remove(blocks_.begin(), blocks_.end(), nullptr), blocks_.end());
+    joined->fill([&](char* at) {
+      for (auto const& part : parts) {
+        if (at >= part->begin && at < part->end) return part->at(at);
+      }
+      GlobalAccesses written;
+      written.cta.writers = Order::kEarlier;
+      return written;
+    });
+    for (auto const& other : tensors_) {
+      bool const is_part = std::any_of(parts.begin(), parts.end(),
+                                       [&](auto const& part) { return part.get() == other->block(); });
+      if (is_part) other->bind(joined.get(), &epoch_);
+      if (is_part && other->has_name() && other->begin() <= tensor.begin() && tensor.end() <= other->end())
+        tensor.set_whole(other.get());
+    }
+    tensor.bind(joined.get(), &epoch_);
+    blocks_.push_back(std::move(joined));
+  }
+
   Call* outer_;
   std::vector<std::unique_ptr<GlobalTensor>> tensors_;
   std::vector<std::unique_ptr<Block>> blocks_;

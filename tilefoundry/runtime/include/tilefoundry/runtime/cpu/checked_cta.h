@@ -58,10 +58,18 @@ struct Cta {
   }
 
   /// An instance arrives at a barrier; the last of `expected` ones orders what all of them did.
-  void arrive(uint64_t barrier, int thread, int expected) {
-    std::vector<int>& arrived = meetings[barrier];
+  /// @param named its number, -1 where the participants are those of the barrier itself
+  void arrive(uint64_t barrier, int thread, int expected, int named) {
+    Meeting& meeting = meetings[barrier];
+    std::vector<int>& arrived = meeting.arrived;
+    if (arrived.empty()) meeting.expected = expected;
+    if (named >= 0) require_fit(meeting, thread, expected, named);
     arrived.push_back(thread);
     if (static_cast<int>(arrived.size()) < expected) return;
+    if (named >= 0) {
+      meeting.passed = Order::kNone;
+      for (int p : arrived) meeting.passed = order.with(meeting.passed, p);
+    }
     if (expected == static_cast<int>(ops.size())) {
       order.meet_all();
     } else {
@@ -141,6 +149,12 @@ struct Cta {
     }
   }
 
+  struct Meeting {
+    int expected = 0;
+    std::vector<int> arrived;
+    Order::Set passed = Order::kNone;  ///< the arrivals of the time before
+  };
+
   struct Stage {
     Order::Knowledge open;        ///< of those who have arrived in the current phase
     Order::Knowledge ended;       ///< of those in phases before
@@ -155,12 +169,29 @@ struct Cta {
   std::vector<Flights> stores;
   std::vector<Accesses> accesses;  ///< of each byte of shared memory
   std::deque<Tile> tiles;
-  std::map<uint64_t, std::vector<int>> meetings;
+  std::map<uint64_t, Meeting> meetings;
   std::map<void const*, Stage> stages;
   char* shared;
   char* shared_end;
 
  private:
+  /// A named barrier counts whoever arrives.
+  /// @throws Finding when it would take an instance for one of those that others wait for
+  void require_fit(Meeting const& meeting, int thread, int expected, int number) {
+    auto const refuse = [&](std::string const& why) {
+      char const* const op = ops[static_cast<size_t>(thread)];
+      throw Finding(std::string("barrier misuse in ") + (op ? op : "the kernel's body") + ": instance " +
+                    instance_text(id, thread) + " arrives at named barrier " + std::to_string(number) + why);
+    };
+    if (meeting.expected != expected)
+      refuse(" of " + std::to_string(expected) + " instances, at which instance " +
+             instance_text(id, meeting.arrived.front()) + " waits for " + std::to_string(meeting.expected));
+    int const other = order.unordered(meeting.passed, thread);
+    if (other >= 0)
+      refuse(", at which instance " + instance_text(id, other) +
+             " has met others, and no barrier lies between the two");
+  }
+
   Accesses& at(char const* p) { return accesses[static_cast<size_t>(p - shared)]; }
 
   void land(Flight const& flight, int writer) {

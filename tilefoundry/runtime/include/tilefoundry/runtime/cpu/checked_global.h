@@ -12,10 +12,10 @@ namespace checked {
 
 /// Who has accessed a granule of global memory.
 struct GlobalAccesses {
-  Accesses cta;  ///< by the instances of one CTA, the last that did
-  int write_cta = -1, read_cta = -1;
-  uint32_t write_epoch = 0, read_epoch = 0;  ///< launches and grid barriers divide a call into epochs
-  int16_t write_thread = -1, read_thread = -1;
+  Accesses cta;                                       ///< by the instances of one CTA, the last that did
+  int write_cta = -1, read_cta = -1, plain_cta = -1;  ///< plain: writes that are no additions
+  uint32_t write_epoch = 0, read_epoch = 0, plain_epoch = 0;  ///< launches and grid barriers divide a call
+  int16_t write_thread = -1, read_thread = -1, plain_thread = -1;
   uint16_t held = 0;           ///< asynchronous copies from it that nobody has waited for
   bool several_read = false;   ///< another CTA than read_cta has read in read_epoch, too
   bool several_added = false;  ///< in write_epoch, several CTAs have added
@@ -27,6 +27,13 @@ struct Block {
   char* end = nullptr;
   int granule = 1;
   std::vector<GlobalAccesses> granules;
+
+  /// The granules become what f(address) gives.
+  template <class F>
+  void fill(F const& f) {
+    granules.clear();
+    for (char* p = begin; p < end; p += granule) granules.push_back(f(p));
+  }
 
   GlobalAccesses& at(char const* p) {
     return granules[static_cast<size_t>(p - begin) / static_cast<size_t>(granule)];
@@ -55,6 +62,8 @@ class GlobalTensor : public Memory {
       elements_ *= shape[k];
       reach_ += (shape[k] - 1) * strides[k];
     }
+    for (int n = rank - 1; n > 0; --n)
+      rests_[n - 1] = rests_[n] + (shape[order_[n]] - 1) * strides[order_[n]];
   }
 
   bool is(void const* data, int item, int rank, int64_t const* shape, int64_t const* strides) const {
@@ -67,10 +76,14 @@ class GlobalTensor : public Memory {
   int item() const { return item_; }
   /// Whether it holds values before the first kernel runs.
   bool has_values() const { return role_ == Role::input || role_ == Role::in_place; }
+  Block* block() const { return block_; }
   void bind(Block* block, uint32_t const* epoch) {
     block_ = block;
     epoch_ = epoch;
   }
+  /// This is a view of elements of `whole`, which findings name.
+  void set_whole(GlobalTensor const* whole) { whole_ = whole; }
+  bool has_name() const { return name_ != nullptr; }
 
   /// f(address) for each element, in row-major order.
   template <class F>
@@ -123,6 +136,8 @@ class GlobalTensor : public Memory {
       bool const add = kind == Write::atomic;
       if (by_other_cta && !(add ? g.cta.atomic : same && !g.cta.atomic))
         conflict(here, at, instance_text(g.write_cta, g.write_thread));
+      if (add && g.plain_epoch == *epoch_ && g.plain_cta != here.id)
+        race(here, at, "writes", instance_text(g.plain_cta, g.plain_thread) + " writes");
       if (g.read_epoch == *epoch_ && (g.several_read || g.read_cta != here.id)) {
         bool const own_replica = same && !add && by_other_cta && !g.several_read && g.read_cta == g.write_cta;
         if (!own_replica) {
@@ -143,6 +158,10 @@ class GlobalTensor : public Memory {
       g.write_epoch = *epoch_;
       g.write_cta = here.id;
       g.write_thread = static_cast<int16_t>(here.thread);
+      if (add) continue;
+      g.plain_epoch = g.write_epoch;
+      g.plain_cta = g.write_cta;
+      g.plain_thread = g.write_thread;
     }
   }
 
@@ -154,12 +173,15 @@ class GlobalTensor : public Memory {
   }
 
   std::string element(char const* at) const override {
+    if (whole_) return whole_->element(at);
     int64_t index[kMaxRank];
     locate((at - data_) / item_, index);
     return quoted(name_, "an argument") + tuple_text(index, rank_);
   }
 
-  std::string shape() const override { return tuple_text(shape_, rank_); }
+  std::string shape() const override {
+    return tuple_text(shape_, rank_) + (whole_ ? " of a view of it" : "");
+  }
 
   /// @throws Finding when this is an output with an element that nobody has written
   void require_written() const {
@@ -180,7 +202,7 @@ class GlobalTensor : public Memory {
   /// clocks.
   void own(GlobalAccesses& g, Here here) const {
     if (g.cta.writers != Order::kNone && !(g.write_epoch == *epoch_ && g.write_cta == here.id)) {
-      g.cta.writers = Order::kEarlier;
+      g.cta.writers = g.cta.added_to = Order::kEarlier;
     }
     if (!(g.read_epoch == *epoch_ && g.read_cta == here.id)) g.cta.readers = Order::kNone;
   }
@@ -188,7 +210,7 @@ class GlobalTensor : public Memory {
   /// Coordinates of an element by its distance from the first one; outside of the shape when there is none.
   /// @return whether there is one
   bool locate(int64_t offset, int64_t* index) const {
-    bool inside = elements_ > 0;
+    if (elements_ > 0 && find(offset, index, 0)) return true;
     for (int n = 0; n < rank_; ++n) {
       int const k = order_[n];
       int64_t const stride = strides_[k];
@@ -197,9 +219,21 @@ class GlobalTensor : public Memory {
         index[k] = offset >= 0 ? offset / stride : -((-offset + stride - 1) / stride);
         offset -= index[k] * stride;
       }
-      inside = inside && index[k] >= 0 && index[k] < shape_[k];
     }
-    return inside && offset == 0;
+    return false;
+  }
+
+  /// The coordinates on the axes from the n-th longest stride on. Where strides overlap, as of windows of a
+  /// signal, it may be that the longest leave a rest which the others do not meet, and fewer of them do.
+  bool find(int64_t offset, int64_t* index, int n) const {
+    if (n == rank_) return offset == 0;
+    int const k = order_[n];
+    int64_t const stride = strides_[k];
+    index[k] = stride > 0 ? std::min(offset / stride, shape_[k] - 1) : 0;
+    for (int64_t rest; index[k] >= 0 && (rest = offset - index[k] * stride) <= rests_[n]; --index[k]) {
+      if (rest >= 0 && find(rest, index, n + 1)) return true;
+    }
+    return false;
   }
 
   void inside(Here here, char const* at, int bytes, char const* does) const {
@@ -218,6 +252,8 @@ class GlobalTensor : public Memory {
   int64_t shape_[kMaxRank], strides_[kMaxRank];
   int order_[kMaxRank];  ///< axes by stride, the longest first
   int64_t elements_ = 1, reach_ = 0;
+  int64_t rests_[kMaxRank] = {};  ///< how far the axes behind one in this order reach
+  GlobalTensor const* whole_ = nullptr;
   Block* block_ = nullptr;
   uint32_t const* epoch_ = nullptr;
 };

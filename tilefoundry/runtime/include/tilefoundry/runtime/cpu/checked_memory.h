@@ -91,7 +91,8 @@ class Memory {
 struct Accesses {
   Order::Set writers = Order::kNone;  ///< of the value that is there: several are replicas
   Order::Set readers = Order::kNone;
-  bool atomic = false;   ///< the writers have added to what was there
+  Order::Set added_to = Order::kNone;  ///< of additions: who had written what they add to
+  bool atomic = false;                 ///< the writers have added to what was there
   uint16_t flights = 0;  ///< asynchronous copies to it that nobody has waited for, replicas of one value
   uint16_t stores = 0;   ///< asynchronous stores of it that have not been waited for
 
@@ -141,7 +142,8 @@ struct Accesses {
     if (flights > 0) return {Verdict::in_flight};
     if (stores > 0) return {Verdict::stored};
     if (writers == Order::kNone) return {Verdict::uninitialised};
-    int const writer = atomic ? -1 : order.unordered(writers, thread);
+    if (!atomic) added_to = writers;
+    int const writer = order.unordered(added_to, thread);
     if (writer >= 0) return {Verdict::race, writer};
     int const reader = order.unordered(readers, thread);
     if (reader >= 0) return {Verdict::race, reader, "reads"};

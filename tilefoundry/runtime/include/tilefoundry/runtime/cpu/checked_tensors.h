@@ -33,6 +33,14 @@ struct Describe {
 
   static std::string shape() { return shape(cute::make_seq<axes>{}); }
 
+  static void mark(std::vector<bool>& owned) {
+    for (int i = 0; i < F::count; ++i) {
+      auto const at = static_cast<size_t>(typename F::Offsets{}(i)) * sizeof(T);
+      size_t const first = Swizzle::num_bits != 0 ? static_cast<size_t>(Swizzle::apply(at)) : at;
+      for (size_t byte = first; byte < first + sizeof(T); ++byte) owned[byte] = true;
+    }
+  }
+
  private:
   template <int... A>
   static std::string coordinate(int i, cute::seq<A...>) {
@@ -52,7 +60,8 @@ struct Describe {
 template <class T, class GL, class SL, class Swizzle = cute::Swizzle<0, 4, 3>>
 checked::Description describe() {
   using D = Describe<T, GL, SL, Swizzle>;
-  return {D::element, D::shape};
+  constexpr bool has_gaps = decltype(cute::cosize(typename D::F::Offsets{}))::value > D::F::count;
+  return {D::element, D::shape, has_gaps ? D::mark : nullptr};
 }
 
 /// The memory of a kernel argument.

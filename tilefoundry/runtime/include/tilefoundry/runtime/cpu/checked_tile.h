@@ -16,6 +16,8 @@ namespace checked {
 struct Description {
   std::string (*element)(char const* first, char const* at) = nullptr;
   std::string (*shape)() = nullptr;
+  /// Marks the bytes that elements have, of those from the first to the last; null when these are all.
+  void (*mark)(std::vector<bool>& owned) = nullptr;
 };
 
 inline std::string quoted(char const* name, char const* otherwise) {
@@ -33,7 +35,11 @@ class Tile : public Memory {
         description_(description),
         shared_(shared),
         accesses_(accesses),
-        tiles_(tiles) {}
+        tiles_(tiles) {
+    if (!description.mark) return;
+    owned_.resize(static_cast<size_t>(bytes));
+    description.mark(owned_);
+  }
 
   bool is(char const* first, int bytes, char const* name, Description const& description) const {
     return first == first_ && bytes == bytes_ && name == name_ && description.element == description_.element;
@@ -87,7 +93,8 @@ class Tile : public Memory {
     return bytes_ > other.bytes_ && inside(other.first_, other.bytes_);
   }
   void inside(Here here, char const* at, int bytes, char const* does) const {
-    if (!inside(at, bytes)) out_of_bounds(here, at, does);
+    bool const in_gap = !owned_.empty() && inside(at, bytes) && !owned_[static_cast<size_t>(at - first_)];
+    if (in_gap || !inside(at, bytes)) out_of_bounds(here, at, does);
   }
 
   [[noreturn]] void refuse(Here here, char const* at, Accesses::Result const& result,
@@ -117,6 +124,7 @@ class Tile : public Memory {
   int bytes_;
   char const* name_;
   Description description_;
+  std::vector<bool> owned_;  ///< empty: all of it
   char* shared_;
   std::vector<Accesses>& accesses_;
   std::deque<Tile> const& tiles_;  ///< of the CTA

@@ -46,7 +46,7 @@ inline void arrive([[maybe_unused]] Meeting kind, [[maybe_unused]] int id, [[may
     expected = __builtin_popcount(mask);
   }
   uint64_t const barrier = static_cast<uint64_t>(kind) << 48 | static_cast<uint64_t>(id) << 32 | mask;
-  self.cta->arrive(barrier, self.thread, expected);
+  self.cta->arrive(barrier, self.thread, expected, kind == Meeting::named ? id : -1);
 #endif
 }
 
