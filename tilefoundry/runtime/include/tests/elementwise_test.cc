@@ -105,6 +105,13 @@ TEST(Unary, IntegersAndBool) {
     ops::fill(x, -5);
     ops::unary(op::abs{}, x, x);
     EXPECT_EQ(x.data()[7], 5);
+    int64_t const greatest = std::numeric_limits<int64_t>::max();  // no number of f64
+    auto wide = register_tensor<int64_t>(Logical{}, Eight{});
+    ops::fill(wide, greatest - 1);
+    ops::unary(op::round{}, wide, wide);
+    ops::unary(op::ceil{}, wide, wide);
+    ops::unary(op::floor{}, wide, wide);
+    EXPECT_EQ(wide.data()[2], greatest - 1);
     auto b = register_tensor<bool>(Logical{}, Eight{});
     ops::fill(b, true);
     ops::unary(op::logical_not{}, b, b);

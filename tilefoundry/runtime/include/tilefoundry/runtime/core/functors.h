@@ -43,10 +43,10 @@ TILEFOUNDRY_DEVICE bool is_negative(T x) {
 /// gets one for which that is right.
 template <class T>
 TILEFOUNDRY_DEVICE T power(T a, T b) {
+  static_assert(std::is_floating_point<T>::value,
+                "op::pow: integers have no powers for negative exponents; cast to a float first");
 #if !defined(__CUDA_ARCH__)
-  if constexpr (std::is_floating_point<T>::value) {
-    if (b == T(0.5)) return a == -std::numeric_limits<T>::infinity() ? -a : std::sqrt(a + T(0));
-  }
+  if (b == T(0.5)) return a == -std::numeric_limits<T>::infinity() ? -a : std::sqrt(a + T(0));
 #endif
   return std::pow(a, b);
 }
@@ -174,8 +174,6 @@ TILEFOUNDRY_UNARY_OP(cos, std::cos(x))
 TILEFOUNDRY_UNARY_OP(tanh, std::tanh(x))
 TILEFOUNDRY_UNARY_OP(erf, std::erf(x))
 TILEFOUNDRY_UNARY_OP(sigmoid, T(1) / (T(1) + std::exp(-x)))
-TILEFOUNDRY_UNARY_OP(ceil, std::ceil(x))
-TILEFOUNDRY_UNARY_OP(floor, std::floor(x))
 TILEFOUNDRY_UNARY_OP(isnan, std::isnan(x))
 TILEFOUNDRY_UNARY_OP(isinf, std::isinf(x))
 #undef TILEFOUNDRY_UNARY_OP
@@ -191,13 +189,22 @@ struct neg {
   }
 };
 
-/// To the nearest integer, halves to even.
-struct round {
-  template <class T>
-  TILEFOUNDRY_DEVICE T operator()(T x) const {
-    return std::rint(x);
-  }
-};
+// By way of f64, integers of 64 bits would change.
+#define TILEFOUNDRY_ROUNDING_OP(name, function)       \
+  struct name {                                       \
+    template <class T>                                \
+    TILEFOUNDRY_DEVICE T operator()(T x) const {      \
+      if constexpr (std::is_floating_point<T>::value) \
+        return function(x);                           \
+      else                                            \
+        return x;                                     \
+    }                                                 \
+  };
+
+TILEFOUNDRY_ROUNDING_OP(ceil, std::ceil)
+TILEFOUNDRY_ROUNDING_OP(floor, std::floor)
+TILEFOUNDRY_ROUNDING_OP(round, std::rint)  // halves to even
+#undef TILEFOUNDRY_ROUNDING_OP
 
 struct abs {
   template <class T>
