@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import resource
 import threading
 from typing import Any
@@ -128,12 +129,30 @@ def test_memory_is_given_back_at_the_end_of_a_call(make: Any) -> None:
     assert (four == 4).all()
 
 
-def test_the_host_takes_memory_only_where_a_kernel_needs_it() -> None:
-    def host_source(program: Any) -> str:
-        return emit_module(lower(normalize_to_module(program), CpuTarget()), CpuTarget()).host_source
+def host_source(program: Any, checking: bool = False) -> str:
+    return emit_module(lower(normalize_to_module(program), CpuTarget()), CpuTarget(), checking=checking).host_source
 
+
+def test_the_host_takes_memory_only_where_a_kernel_needs_it() -> None:
     assert "Workspace" not in host_source(programs.doubled)
     chain = host_source(programs.chain)
     assert "workspace.counters(1, bound[6]);" in chain  # of one kernel of four
     assert 'workspace.tensor("two", {dim_N, int64_t{32}}, 4, bound[3]);' in chain
     assert 'workspace.tensor("sums", {int64_t{8}, int64_t{32}}, 4, bound[5]);' in chain
+
+
+def test_a_tensor_may_lie_where_one_lay_that_no_later_launch_takes() -> None:
+    def plan(checking: bool) -> list[str]:
+        return re.findall(r"workspace\.(tensor\(\"\w+|release\(bound\[\d)", host_source(programs.chain, checking))
+
+    # "two" goes from the first launch to the second, "five" from the third to the fourth, which has "sums" for itself
+    two, rest = ['tensor("two', "release(bound[3"], ['tensor("five', 'tensor("sums']
+    assert plan(checking=False) == [*two, *rest, "release(bound[4", "release(bound[5"]
+    assert plan(checking=True) == [two[0], *rest]  # which tells tensors apart by their addresses
+
+
+def test_launches_of_one_kernel_share_its_code() -> None:
+    module = emit_module(lower(normalize_to_module(programs.eightfold), CpuTarget()), CpuTarget())
+    assert [unit.name for unit in module.units] == ["doubled", "added", "added"]
+    assert [unit.name for unit in module.kernels] == ["doubled", "added"]
+    assert module.host_source.count("kernel1.launch(") == 2 and "kernel2" not in module.host_source

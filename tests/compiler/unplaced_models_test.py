@@ -1,7 +1,4 @@
-"""Parts of real models, as they are written without a mesh: compiled, and held against the evaluator in f64.
-
-Bounds: activations near 1 through three products, softmaxes and norms in f32.
-"""
+"""Whole models, as they are written without a mesh: compiled, layers and all, and held against plain torch in f64."""
 
 from __future__ import annotations
 
@@ -10,44 +7,31 @@ from dataclasses import replace
 import pytest
 import torch
 
-from examples.models.bert import BertConfig, bert
-from examples.models.llama import LlamaConfig, llama
-from tests.compiler.running import compare
-from tilefoundry.ir.core.function import Function
-from tilefoundry.ir.core.module import Module
-from tilefoundry.ir.core.selectors import select
-from tilefoundry.ir.dims import DimVar
-from tilefoundry.ir.types import DType, TensorType
-from tilefoundry.runtime import AllClose
+from examples.models.bert import BertConfig
+from examples.models.compare import RELATIVE_BOUNDS, tokens
+from examples.models.llama import LlamaConfig
+from examples.models.suite import Model, bert_model, llama_model
+from examples.models.weights import random_weights
+from tests.compiler.running import built, compiled
 
-SIZES = {"B": 2, "S": 5, "L": 9}  # two sequences of five new tokens, in caches of nine places
-MODELS = {
-    "llama": llama(LlamaConfig(layers=1, hidden=64, heads=4, key_heads=2, head_dim=16, wide=96)),
-    "bert": bert(replace(BertConfig(), layers=1, hidden=64, heads=4, wide=96)),
-}
+MODELS = [
+    bert_model("bert", replace(BertConfig(), layers=2, hidden=64, heads=4, wide=96)),
+    llama_model("llama", LlamaConfig(layers=2, hidden=64, heads=4, key_heads=2, head_dim=16, wide=96)),
+]
 
 
-def argument(type_: TensorType, generator: torch.Generator) -> torch.Tensor:
-    """Noise; of a mask the places that are seen; of a position the third one."""
-    known = [SIZES[extent.name] if isinstance(extent, DimVar) else extent for extent in type_.shape]
-    shape = [extent for extent in known if isinstance(extent, int)]
-    if type_.dtype is DType.bool:
-        return torch.arange(shape[-1]) < torch.tensor(3).expand(shape)
-    if not type_.shape:
-        return torch.tensor(3, dtype=torch.int32)
-    return torch.randn(shape, generator=generator) * 0.3
-
-
-@pytest.mark.parametrize(
-    ("model", "path"),
-    [("llama", "layer0.attention"), ("llama", "layer0.feed_forward"), ("bert", "layer0.attention.attend")],
-)
-def test_a_part_compiles_as_it_is_written(model: str, path: str) -> None:
-    module = select(MODELS[model], path)
-    assert isinstance(module, Module)
-    entry = module.entry_function()
-    assert isinstance(entry, Function)
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.title)
+def test_a_model_compiles_as_it_is_written(model: Model) -> None:
     generator = torch.Generator().manual_seed(0)
-    types = [param.type for param in entry.params]
-    inputs = [argument(type_, generator) for type_ in types if isinstance(type_, TensorType)]
-    compare(module, *inputs, bounds=[AllClose(atol=1e-5, rtol=1e-5)])
+    module = model.build("f32")
+    weights = random_weights(module, generator)
+    x = tokens(model, 2, 5, "f32", generator)
+    given = (x, *model.state(x))
+    # the weights of children follow, under their dotted names
+    params = built(module).type.input_params[len(given) :]
+    by_name = {name.replace(".", "_"): value for name, value in weights.items()}
+    assert [p.name for p in params] == list(by_name)
+    result = compiled(module)(*given, *by_name.values())
+    ours = result[0] if isinstance(result, tuple) else result
+    exact = model.exact(weights, x)
+    assert (ours.double() - exact).norm() <= RELATIVE_BOUNDS["f32"] * exact.norm()

@@ -38,7 +38,7 @@ from tilefoundry.runtime.abi import EntryABI, ParamABI, param_abi_of
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One kernel to emit: under a name of its own, with the entry's parameters that it takes.
+    """One launch of a kernel: under the name of its code, with the entry's parameters that it takes.
 
     Attributes:
         config: over the DimVars of the entry.
@@ -58,7 +58,7 @@ class HostProgram:
     """What an entry does at a call.
 
     Attributes:
-        jobs: the kernels, in the order of their launches.
+        jobs: the launches, in their order; those of one name have one code.
         entry: what the caller passes.
         workspace: the host function's own global tensors, under names that no parameter has.
         views: which of these are others of them under other extents, by name.
@@ -97,6 +97,7 @@ class _Host:
     def __init__(self, module: Module, entry: tir.PrimFunction) -> None:
         self.module, self.entry = module, entry
         self.names, self.kernels = Names(), Names()
+        self.emitted: dict[tuple[int, int, int | None], str] = {}
         self.jobs: list[Job] = []
         self.workspace: list[ParamABI] = []
         self.views: dict[str, str] = {}
@@ -151,7 +152,7 @@ class _Host:
         extents: Mapping[Expr, Dim],
         case: LaunchCase | None,
     ) -> None:
-        name = self.kernels.fresh(kernel.name)
+        name = self._name(kernel, config)
         taken = []
         for arg, param in zip(args, contiguous_abi(kernel), strict=True):
             if arg in self.entry.params and param.type.layout is not None and self.tensors[arg].type.layout is None:
@@ -159,6 +160,14 @@ class _Host:
             taken.append(replace(param, name=self.tensors[arg].name))
         abi = EntryABI(name, tuple(taken), kernel.output_count)
         self.jobs.append(Job(replace(kernel, name=name), config, abi, extents, case))
+
+    def _name(self, kernel: tir.PrimFunction, config: LaunchConfig) -> str:
+        """The name of a launch's unit: one for all launches of the same code, of which a static grid is part."""
+        grid = config.grid if isinstance(config.grid, int) else None
+        code = (id(kernel), config.block, grid)
+        if code not in self.emitted:
+            self.emitted[code] = self.kernels.fresh(kernel.name)
+        return self.emitted[code]
 
     def _named(self, param: ParamABI) -> ParamABI:
         return replace(param, name=self.names.fresh(param.name))

@@ -8,6 +8,7 @@ Both are plain text and numbers, so that an emitter needs neither a compiler nor
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -34,7 +35,9 @@ class LaunchCase:
 
 @dataclass(frozen=True)
 class KernelUnit:
-    """One kernel as source text, with what the host needs to launch it.
+    """One launch of a kernel: its source text, and what the host needs to launch it.
+
+    Units of one name have one source, which is compiled once: launches of a kernel on other tensors.
 
     The object exports two C symbols, ``<name>__vector`` and ``<name>__general``. The first assumes that every tensor is
     innermost contiguous with 16-byte aligned base and rows; the second assumes nothing about strides.
@@ -84,7 +87,7 @@ class LinkableModule:
 
     Attributes:
         target: what the units are compiled for.
-        units: the kernels, launched in this order by the entry.
+        units: the launches of kernels, in this order.
         host_source: text of the host entry, see `tilefoundry.codegen.host.emit_host`.
         entry: the ABI of the exported function.
     """
@@ -93,3 +96,16 @@ class LinkableModule:
     units: tuple[KernelUnit, ...]
     host_source: str
     entry: EntryABI
+
+    @property
+    def kernels(self) -> tuple[KernelUnit, ...]:
+        """The first unit of each name: what is compiled."""
+        return distinct(self.units)
+
+
+def distinct(units: Sequence[KernelUnit]) -> tuple[KernelUnit, ...]:
+    """The first unit of each name."""
+    first: dict[str, KernelUnit] = {}
+    for unit in units:
+        first.setdefault(unit.name, unit)
+    return tuple(first.values())

@@ -4,11 +4,11 @@ While a scope is open, each `lower`, `build`, `compile` and `jit` of its thread 
 
     001_jit_Scale/
         000_input.py               the program as it came: before the first pass
-        001_inline-functions.py    after this pass, and before the next one
+        001_inline-children.py     after this pass, and before the next one
         ...
-        007_assign-target.txt      what cannot be written as source is canonical text
-        008_scale.cc               generated sources
-        009_host_entry.cc
+        008_assign-target.txt      what cannot be written as source is canonical text
+        009_scale.cc               generated sources
+        010_host_entry.cc
         build.log                  times of passes, command lines of compilers, what they printed, how long they took
 
 A program that `jit` has compiled before shows what there is: the input, the sources, and a log that says where they

@@ -17,7 +17,7 @@ from tilefoundry.driver import DumpFlags, DumpScope, build, compile, jit, lower
 from tilefoundry.driver.scale_program import THRICE, TWICE
 from tilefoundry.target import CpuTarget, CudaTarget
 
-PASSES = ["inline-functions", "place", "lower-to-tir"]
+PASSES = ["inline-children", "inline-functions", "place", "lower-to-tir"]
 PASSES += ["pipeline-loads", "insert-barriers", "plan-memory", "assign-target"]
 FORMS = ["000_input.py", *(f"{n:03}_{name}" for n, name in enumerate(PASSES, 1))]
 
@@ -42,8 +42,8 @@ def test_lower_writes_every_form(tmp_path: Path) -> None:
     (folder,) = scope.folders
     assert folder == tmp_path / "made" / "here" / "001_lower_Scale"
     assert stems(folder) == [*FORMS, "build"]
-    assert "class Scale" in (folder / "000_input.py").read_text() == (folder / "001_inline-functions.py").read_text()
-    planned = next(folder.glob("006_*")).read_text()
+    assert "class Scale" in (folder / "000_input.py").read_text() == (folder / "001_inline-children.py").read_text()
+    planned = next(folder.glob("007_*")).read_text()
     assert "PrimFunction" in planned or "prim_func" in planned
     log = (folder / "build.log").read_text().splitlines()
     assert [line.split("'")[1] for line in log] == PASSES and all(line.endswith(" s") for line in log)
@@ -54,8 +54,8 @@ def test_jit_writes_sources_and_what_compilers_were_told(tmp_path: Path) -> None
         compiled = jit(TWICE, target="cpu")
     (folder,) = scope.folders
     assert folder.name == "001_jit_Scale"
-    assert files(folder)[-3:] == ["008_scale.cc", "009_host_entry.cc", "build.log"]
-    assert (folder / "008_scale.cc").read_text() == compiled.sources["scale.cc"]
+    assert files(folder)[-3:] == ["009_scale.cc", "010_host_entry.cc", "build.log"]
+    assert (folder / "009_scale.cc").read_text() == compiled.sources["scale.cc"]
     log = (folder / "build.log").read_text()
     for what in (
         "host source 'host_entry.cc': status 0, ",
@@ -74,7 +74,7 @@ def test_a_logged_command_can_be_run_again(tmp_path: Path) -> None:
     log = (folder / "build.log").read_text().splitlines()
     after = next(n for n, line in enumerate(log) if line.startswith("kernel 'scale'")) + 1
     (work := tmp_path / "work").mkdir()
-    (work / "scale.cc").write_bytes((folder / "008_scale.cc").read_bytes())
+    (work / "scale.cc").write_bytes((folder / "009_scale.cc").read_bytes())
     command = log[after].removeprefix("$ ").replace("TMPDIR=", "IGNORED=")
     subprocess.run(command, shell=True, check=True, cwd=work)
     assert (work / "scale.o").is_file()
@@ -181,7 +181,7 @@ def test_a_failure_leaves_what_there_was(tmp_path: Path, monkeypatch: pytest.Mon
     with DumpScope(tmp_path / "passes") as scope, pytest.raises(CompileError, match="shared memory"):
         lower(TWICE)
     (folder,) = scope.folders
-    assert stems(folder) == [*FORMS[:6], "build"]
+    assert stems(folder) == [*FORMS[:7], "build"]
     log = (folder / "build.log").read_text()
     assert "pass 'plan-memory' failed: CompileError: the tiles of 'scale' take" in log and "lower failed" in log
 
@@ -191,7 +191,7 @@ def test_a_failing_compiler_is_logged(tmp_path: Path, monkeypatch: pytest.Monkey
     with DumpScope(tmp_path / "dump") as scope, pytest.raises(CompileError, match="fno-such-flag"):
         jit(TWICE, target="cpu")
     (folder,) = scope.folders
-    assert "008_scale.cc" in files(folder)
+    assert "009_scale.cc" in files(folder)
     log = (folder / "build.log").read_text()
     assert "status 1, " in log and log.count("fno-such-flag") > 1 and "jit failed: CompileError: " in log
 

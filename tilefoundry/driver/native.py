@@ -72,7 +72,7 @@ def _modules(contents: Contents) -> Sequence[LinkableModule]:
 
 
 def _units(contents: Contents) -> list[KernelUnit]:
-    return [unit for module in _modules(contents) for unit in module.units]
+    return [unit for module in _modules(contents) for unit in module.kernels]
 
 
 def build_library(
@@ -168,7 +168,7 @@ def compile_ptx(module: LinkableModule, options: CompilerOptions, work: Path, ar
         raise CompileError(f"target '{target.name}' has no PTX")
     toolchain, toolkit = find_host(), find_cuda()
     texts: dict[str, str] = {}
-    for unit in module.units:
+    for unit in module.kernels:
         (work / f"{unit.name}.cu").write_text(unit.source)
         output = f"{unit.name}.ptx"
         command = flags.cuda_kernel(

@@ -4,6 +4,7 @@ Facts are words. These are ours; a pass of somebody else's may add words of its 
 
     hir           the entry is a function of HIR
     tir           every function is a kernel, or a host function, of TIR
+    child-free    no function calls a child on the child's own weights
     call-free     no function calls another one, but for an entry that calls kernels, or picks one
     tiles         each shared tensor is an allocation of its own, not yet a place in the CTA's shared memory
     pipelined     every load into shared memory belongs to a pipeline, which waits for it
@@ -27,6 +28,7 @@ from tilefoundry.target import CpuTarget, Target
 
 HIR = "hir"
 TIR = "tir"
+CHILD_FREE = "child-free"
 CALL_FREE = "call-free"
 TILES = "tiles"
 PIPELINED = "pipelined"

@@ -21,14 +21,15 @@ def kernel_calls(fn: Function) -> tuple[Call, ...]:
 
 
 def called_kernels(fn: Function) -> tuple[Function, ...]:
-    """The placed functions that a body calls."""
-    return tuple(call.target for call in kernel_calls(fn) if isinstance(call.target, Function))
+    """The placed functions that a body calls, each once, in the order in which they first run."""
+    called = {id(call.target): call.target for call in kernel_calls(fn)}
+    return tuple(target for target in called.values() if isinstance(target, Function))
 
 
 def lower_chain(
     fn: Function, name: str, lower_one: Callable[[Function, str], tir.PrimFunction]
 ) -> tuple[tir.PrimFunction, ...]:
-    """The host function and its kernels, in the order of their launches.
+    """The host function and its kernels, each once, in the order of their first launches.
 
     What a kernel writes for another lies in a global tensor of the host function; a result lies in an output.
 
@@ -43,16 +44,13 @@ def lower_chain(
     outputs: dict[tuple[int, int], Var] = {}
     held: dict[tuple[int, int], Var] = {}
     body: list[tir.Item] = []
-    kernels: list[tir.PrimFunction] = []
-    calls = kernel_calls(fn)
-    lowered = {id(call): lower_one(k, k.name) for call, k in zip(calls, called_kernels(fn), strict=True)}
+    lowered = {id(kernel): lower_one(kernel, kernel.name) for kernel in called_kernels(fn)}
     for k, result in enumerate(results):
         call, part = _source(result)
-        type_ = lowered[id(call)].outputs[part].type
+        type_ = lowered[id(call.target)].outputs[part].type
         outputs[id(call), part] = Var(names.fresh("out" if len(results) == 1 else f"out{k}"), type_)
-    for call in calls:
-        kernel = lowered[id(call)]
-        kernels.append(kernel)
+    for call in kernel_calls(fn):
+        kernel = lowered[id(call.target)]
         args = [_argument(arg, held, names, body) for arg in call.args]
         for part, out in enumerate(kernel.outputs):
             var = outputs.get((id(call), part))
@@ -66,7 +64,7 @@ def lower_chain(
         body.append(tir.Evaluate(tir.Launch(), launched, metadata=call.metadata))
     params = (*fn.params, *(outputs[_key(result)] for result in results))
     host = tir.PrimFunction(name, params, tir.fold(body), len(results), CpuTarget(), metadata=fn.metadata)
-    return host, *kernels
+    return host, *lowered.values()
 
 
 def _argument(arg: Expr | int, held: dict[tuple[int, int], Var], names: Names, body: list[tir.Item]) -> Var:

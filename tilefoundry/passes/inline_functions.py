@@ -11,7 +11,7 @@ from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.metadata import span_of
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.elaborate import Elaborator, called_prototypes
-from tilefoundry.passes.base import CALL_FREE, HIR, Pass
+from tilefoundry.passes.base import CALL_FREE, CHILD_FREE, HIR, Pass
 from tilefoundry.passes.ranges import divided
 from tilefoundry.target import Target
 
@@ -26,7 +26,7 @@ class InlineFunctions(Pass):
     """
 
     name: ClassVar[str] = "inline-functions"
-    requires: ClassVar[frozenset[str]] = frozenset({HIR})
+    requires: ClassVar[frozenset[str]] = frozenset({HIR, CHILD_FREE})
     establishes: ClassVar[frozenset[str]] = frozenset({CALL_FREE})
 
     def run(self, module: Module, target: Target) -> Module:

@@ -23,7 +23,7 @@ from tilefoundry.ir.tir.module import module_of
 from tilefoundry.ir.types import StorageKind
 from tilefoundry.passes import KernelPass, Pass, PassManager, default_passes, lower
 from tilefoundry.passes.assign_target import AssignTarget
-from tilefoundry.passes.base import CALL_FREE, HIR, PIPELINED, PLANNED, SYNCHRONISED, TIR
+from tilefoundry.passes.base import CALL_FREE, CHILD_FREE, HIR, PIPELINED, PLANNED, SYNCHRONISED, TIR
 from tilefoundry.passes.inline_functions import InlineFunctions
 from tilefoundry.passes.lower_to_tir import LowerToTir
 from tilefoundry.passes.memory import PlanMemory
@@ -34,7 +34,7 @@ from tilefoundry.python import prim_func
 from tilefoundry.target import CpuTarget, CudaTarget
 
 CUDA = CudaTarget("nvidia.h200_sxm")
-OURS = ["inline-functions", "place", "lower-to-tir"]
+OURS = ["inline-children", "inline-functions", "place", "lower-to-tir"]
 OURS += ["pipeline-loads", "insert-barriers", "plan-memory", "assign-target"]
 
 
@@ -94,8 +94,8 @@ def is_shared(op: object) -> bool:
 
 def test_our_own_pipeline_is_one_of_these() -> None:
     manager = default_passes()
-    assert names(manager) == OURS and len(manager) == 7
-    assert manager.facts == {TIR, CALL_FREE, PIPELINED, SYNCHRONISED, PLANNED}
+    assert names(manager) == OURS and len(manager) == 8
+    assert manager.facts == {TIR, CHILD_FREE, CALL_FREE, PIPELINED, SYNCHRONISED, PLANNED}
     assert names(default_passes("tir")) == [
         "select-kernels",
         "expand-kernels",
@@ -134,7 +134,7 @@ def test_each_pass_leaves_what_it_says() -> None:
 def test_the_list_can_be_read() -> None:
     text = str(default_passes())
     assert text.splitlines()[0] == "given: hir"
-    assert text.splitlines()[3] == ("3 lower-to-tir; requires call-free, hir; establishes tiles, tir; invalidates hir")
+    assert text.splitlines()[4] == ("4 lower-to-tir; requires call-free, hir; establishes tiles, tir; invalidates hir")
 
 
 def test_a_pass_of_the_users_own_takes_part() -> None:
@@ -195,11 +195,11 @@ REFUSED = [
     (lambda: PassManager().add(PipelineLoads()), "pass 'pipeline-loads' requires 'call-free', which nothing before it"),
     (lambda: PassManager().add(LowerToTir()), "requires 'call-free', which nothing before it establishes; before it"),
     (
-        lambda: PassManager().add(InlineFunctions()).add(LowerToTir()).add(InsertBarriers()),
-        "'insert-barriers' requires 'pipelined', which nothing before it establishes; before it hold: call-free, tiles",
+        lambda: PassManager({HIR, CHILD_FREE}).add(InlineFunctions()).add(LowerToTir()).add(InsertBarriers()),
+        "'insert-barriers' requires 'pipelined', which nothing before it establishes; before it hold: call-free, child",
     ),
     (
-        lambda: PassManager().add(InlineFunctions()).add(LowerToTir()).add(LowerToTir()),
+        lambda: PassManager({HIR, CHILD_FREE}).add(InlineFunctions()).add(LowerToTir()).add(LowerToTir()),
         "there are two passes 'lower-to-tir'",
     ),
     (
@@ -339,7 +339,7 @@ def test_an_onlooker_sees_every_form() -> None:
         with pytest.raises(CompileError):
             lower(attention(), CUDA, stages=64)
     lower(attention(), CUDA)
-    assert onlooker.seen == ["start Attention", *OURS, "start Attention", *OURS[:5], "plan-memory failed"]
+    assert onlooker.seen == ["start Attention", *OURS, "start Attention", *OURS[:6], "plan-memory failed"]
 
 
 def test_programs_in_tir_have_passes_too() -> None:

@@ -9,6 +9,7 @@ from tilefoundry.passes.assign_target import AssignTarget
 from tilefoundry.passes.base import HIR, PIPELINED, SYNCHRONISED, TILES, TIR, form_of
 from tilefoundry.passes.compilable import CheckCompilable
 from tilefoundry.passes.expand_kernels import ExpandKernels
+from tilefoundry.passes.inline_children import InlineChildren
 from tilefoundry.passes.inline_functions import InlineFunctions
 from tilefoundry.passes.kernels import SelectKernels
 from tilefoundry.passes.lower_to_tir import LowerToTir
@@ -32,8 +33,8 @@ def default_passes(form: str = HIR, *, stages: int | None = None) -> PassManager
         WrongValueError: there is no such form, or `stages` is not positive.
     """
     if form == HIR:
-        passes = PassManager().add(InlineFunctions()).add(Place()).add(LowerToTir())
-        passes.add(PipelineLoads(stages)).add(InsertBarriers())
+        passes = PassManager().add(InlineChildren()).add(InlineFunctions()).add(Place())
+        passes.add(LowerToTir()).add(PipelineLoads(stages)).add(InsertBarriers())
     elif form == TIR:
         passes = PassManager((TIR, TILES, PIPELINED, SYNCHRONISED)).add(SelectKernels())
         passes.add(ExpandKernels()).add(CheckCompilable())

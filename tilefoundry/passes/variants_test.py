@@ -7,7 +7,6 @@ import dataclasses
 import pytest
 
 from tilefoundry.diagnostics import VerifyError
-from tilefoundry.ir.core.child import ChildEntry
 from tilefoundry.ir.core.expr import Call, Var
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
@@ -57,17 +56,6 @@ def test_a_bare_variant_is_refused() -> None:
     words = r"serves 'S' in \[1, 64\) only(.|\n)*specialize_module\(module, \{\"S\": DimVar\(\"S\", 1, 64\)\}\)"
     with pytest.raises(VerifyError, match=words):
         lower(module(variant(1, 64)))
-
-
-def test_a_call_of_a_child_with_weights_is_refused() -> None:
-    vector = make_tensor_type((8,), "f32")
-    x, w, y = Var("x", vector), Var("w", vector, True), Var("y", vector)
-    child = Module("proj", (Function("run", (x, w), binary(BinaryKind.MUL, x, w), vector),), "run")
-    entry = child.entry_function()
-    assert isinstance(entry, Function)
-    body = Call(ChildEntry("proj", entry), (y,))
-    with pytest.raises(VerifyError, match=r"call of child 'proj', which has weights(.|\n)*compile the child's entry"):
-        lower(Module("m", (Function("f", (y,), body, vector),), "f", (child,)))
 
 
 @pytest.mark.parametrize("extent", [DimVar("S", 64, 1 << 20), 128])

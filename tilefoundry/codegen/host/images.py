@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from tilefoundry.codegen.unit import KernelUnit
+from tilefoundry.codegen.unit import KernelUnit, distinct
 from tilefoundry.diagnostics import CompileError
 
 
@@ -23,7 +23,7 @@ def emit_images(units: Sequence[KernelUnit], archs: Sequence[str]) -> str:
         CompileError: an architecture is not of the form ``sm_90`` or ``sm_90a``.
     """
     lines: list[str] = []
-    for unit in units:
+    for unit in distinct(units):
         records: list[str] = []
         for n, arch in enumerate(archs):
             match = re.fullmatch(r"sm_(\d+)(\d)(a|f)?", arch)

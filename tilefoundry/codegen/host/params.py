@@ -193,7 +193,7 @@ def args_fields(unit: KernelUnit, places: Places) -> list[tuple[str, str, str]]:
             fields.append((f"host::TensorArg<{rank}>", name, f"host::tensor_arg<{rank}>(bound[{place}])"))
             size += 8 + 16 * rank
     if unit.grid_barrier:
-        counters = f"{{host::counter_pair(bound[{places.counters}], {places.barriers.index(unit.name)})}}"
+        counters = f"{{host::counter_pair(bound[{places.counters}], {places.barrier(unit)})}}"
         fields.append(("host::TensorArg<0>", names.fresh("counters"), counters))
         size += 8
     if size > MAX_ARGS_BYTES:

@@ -9,7 +9,7 @@ from tilefoundry.codegen.unit import KernelUnit
 from tilefoundry.diagnostics import CompileError
 from tilefoundry.runtime.abi import EntryABI, ParamABI
 
-MAX_WORKSPACE = 64  # host::Workspace::kMaxTensors, with the counters
+MAX_WORKSPACE = 4096  # with the counters: the host keeps some 200 bytes for each on its stack
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Places:
 
     Attributes:
         shared: tensors that several kernels may take: the host function's own.
-        units: the kernels, each of which may have a workspace of its own.
+        units: the launches, each of which may have a workspace of its own.
         views: which of the shared tensors are others of them under other extents, by name.
 
     Raises:
@@ -48,9 +48,13 @@ class Places:
         return names.index(self.views[view.name])
 
     @property
-    def barriers(self) -> tuple[str, ...]:
-        """The kernels whose CTAs meet; each has its pair of counters."""
-        return tuple(unit.name for unit in self.units if unit.grid_barrier)
+    def barriers(self) -> tuple[KernelUnit, ...]:
+        """The launches whose CTAs meet; each has its pair of counters."""
+        return tuple(unit for unit in self.units if unit.grid_barrier)
+
+    def barrier(self, unit: KernelUnit) -> int:
+        """Which pair of counters a launch has."""
+        return next(k for k, other in enumerate(self.barriers) if other is unit)
 
     @property
     def counters(self) -> int:
@@ -63,7 +67,7 @@ class Places:
         return self.counters + bool(self.barriers)
 
     def of(self, unit: KernelUnit) -> list[tuple[ParamABI, int]]:
-        """What a kernel takes, in its order, with the place of each.
+        """What a launch takes, in the kernel's order, with the place of each.
 
         Raises:
             CompileError: the entry has no such parameter.
@@ -77,7 +81,7 @@ class Places:
                 )
         before = len(known)
         for other in self.units:
-            if other.name == unit.name:
+            if other is unit:
                 break
             before += len(other.workspace)
         taken = [(param, index[param.name]) for param in unit.abi.params]

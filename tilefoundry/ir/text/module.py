@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.text.canonical import CanonicalPrinter
 
@@ -17,6 +18,17 @@ def canonical_module_text(module: Module) -> str:
     """
     printer = CanonicalPrinter({})
     _module(printer, module)
+    return _text(printer)
+
+
+def canonical_function_text(function: Function) -> str:
+    """What one function means, as `canonical_module_text` says it of a Module."""
+    printer = CanonicalPrinter({})
+    printer.function(function)
+    return _text(printer)
+
+
+def _text(printer: CanonicalPrinter) -> str:
     while printer.reached:  # what calls refer to by number
         callee = printer.reached.pop(0)
         printer.function(callee, printer.function_name(callee))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from tilefoundry.diagnostics import VerifyError
-from tilefoundry.ir.core.child import ChildEntry
 from tilefoundry.ir.core.expr import Call, Expr, Var
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.metadata import span_of
@@ -49,7 +48,6 @@ def lower_function(
 
 def _check_one_body(fn: Function) -> None:
     """A kernel has one body, and serves every extent that its parameters declare."""
-    check_children(fn)
     for pattern in fn.specializations:
         raise VerifyError(
             f"this variant of '{fn.name}' serves '{pattern.dim_var}' in [{pattern.lo}, {pattern.hi}) only, and a "
@@ -58,22 +56,6 @@ def _check_one_body(fn: Function) -> None:
             remedy="compile tilefoundry.ir.specialize_module(module, "
             f'{{"{pattern.dim_var}": DimVar("{pattern.dim_var}", {pattern.lo}, {pattern.hi})}}), of the prototype',
         )
-
-
-def check_children(fn: Function) -> None:
-    """Refuses calls of children, whose weights are no parameters of the function.
-
-    Raises:
-        VerifyError: there is one; located.
-    """
-    assert fn.body is not None  # the variants of a prototype are lowered one by one
-    for expr in post_order(fn.body):
-        if isinstance(expr, Call) and isinstance(expr.target, ChildEntry):
-            raise VerifyError(
-                f"a call of child '{expr.target.child}', which has weights, cannot be compiled yet",
-                span=span_of(expr.metadata) or fn.span,
-                remedy="compile the child's entry, which takes its weights as arguments, and call it from 'forward'",
-            )
 
 
 def _check_elements(fn: Function) -> None:

@@ -21,13 +21,13 @@ from tilefoundry.ir.traverse import post_order
 from tilefoundry.ir.types import StorageKind, TensorType
 from tilefoundry.ir.types.dim_vars import type_dim_vars
 from tilefoundry.passes.base import CALL_FREE, HIR, Pass
-from tilefoundry.passes.lower.function import check_children
 from tilefoundry.passes.lower.registry import writer_for
 from tilefoundry.passes.names import Names
 from tilefoundry.passes.place.cuts import Group, cut
 from tilefoundry.passes.place.kernel import Walk, function_of, tiled_kernel, variables_of
 from tilefoundry.passes.place.kinds import DIRECT, VIEWS, producer, tensor
 from tilefoundry.passes.place.numbers import numbers_in_memory
+from tilefoundry.passes.place.same import Kernels
 from tilefoundry.passes.place.spread import Levels
 from tilefoundry.passes.place.unroll import unrolled
 from tilefoundry.passes.place.walks import walk_of
@@ -103,13 +103,12 @@ def levels_of(module: Module, target: Target) -> Levels:
 
 
 def place_function(fn: Function, levels: Levels) -> tuple[Function, tuple[Function, ...]]:
-    """The function as calls of kernels, and these in the order in which they run.
+    """The function as calls of kernels, and these, each once, in the order in which they first run.
 
     Raises:
         VerifyError: as `Place`.
     """
     assert fn.body is not None
-    check_children(fn)
     results = results_of(unrolled(fn))
     results = numbers_in_memory(results)
     chain = _Chain(fn, levels)
@@ -117,19 +116,24 @@ def place_function(fn: Function, levels: Levels) -> tuple[Function, tuple[Functi
         chain.add(group)
     final = chain.results(results)
     body = Tuple(tuple(final)) if isinstance(fn.body.type, TupleType) else final[0]
-    return replace(fn, body=body), tuple(chain.kernels)
+    return replace(fn, body=body), chain.kernels
 
 
 class _Chain:
-    """The kernels of a function, in the order in which they run, and the values that they have written."""
+    """The kernels of a function, and the values that they have written."""
 
     def __init__(self, fn: Function, levels: Levels) -> None:
         self.fn, self.levels = fn, levels
-        self.kernels: list[Function] = []
         self._names = Names((fn.name, *(param.name for param in fn.params)))
+        self._kernels = Kernels(self._names)
         self._inside: list[tuple[Expr, Expr | int]] = []  # what was written, as parameters of later kernels
         self._numbers: list[tuple[Expr, Expr]] = []  # results that were written, which other kernels compute again
         self._outside: dict[int, Expr] = {id(p): p for p in fn.params}  # of these parameters: what the entry passes
+
+    @property
+    def kernels(self) -> tuple[Function, ...]:
+        """Each once, in the order in which they first run."""
+        return tuple(self._kernels.all)
 
     def add(self, group: Group) -> None:
         """A kernel that writes the roots of a group; none for what lies in memory already."""
@@ -161,7 +165,7 @@ class _Chain:
                 continue
             value = self._outside[id(held)]
             if held in self.fn.params or any(value is other for other in final):
-                copy = function_of(self._names.fresh(f"{self.fn.name}_copy"), (held,), (held,))
+                copy = function_of(f"{self.fn.name}_copy", (held,), (held,))
                 value = self._call(copy, (held,))
             final.append(value)
         return final
@@ -169,15 +173,14 @@ class _Chain:
     def _launch(self, roots: Sequence[Expr], values: Sequence[Expr], walk: Walk | None) -> None:
         """Adds a kernel that writes the values: tile by tile, or, without a walk, by an op that all CTAs share."""
         params = _params(self.fn, values)
-        name = self._names.fresh(_hint(self.fn, roots[0]))
+        name = _hint(self.fn, roots[0])
         kernel = function_of(name, params, values) if walk is None else tiled_kernel(name, params, values, walk)
         call = self._call(kernel, params)
         for k, root in enumerate(roots):
             self._write(root, call if len(roots) == 1 else Call(TupleGetItem(k), (call,)))
 
     def _call(self, kernel: Function, params: Sequence[Var]) -> Call:
-        self.kernels.append(kernel)
-        return Call(kernel, tuple(self._outside[id(p)] for p in params))
+        return Call(self._kernels.one(kernel), tuple(self._outside[id(p)] for p in params))
 
     def _write(self, root: Expr, value: Expr) -> None:
         """States what the entry has under a value, which later kernels take as a parameter.
