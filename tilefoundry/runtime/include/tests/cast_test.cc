@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "testing.h"
+#include "names.h"
 
 namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
@@ -13,10 +13,6 @@ using cute::float_e4m3_t;
 using cute::float_e5m2_t;
 using cute::float_ue8m0_t;
 using cute::half_t;
-using cute::Int;
-using cute::Layout;
-using cute::Shape;
-using cute::Stride;
 
 /// A small float described by its format; the definitions below use only arithmetic on doubles.
 struct Format {

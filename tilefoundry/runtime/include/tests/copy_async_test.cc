@@ -1,26 +1,12 @@
 // How many elements ops::copy_async and ops::copy_n move at once: as many as the addresses allow that
 // instances really have, where types prove it, and single ones where they do not.
-#include "testing.h"
+#include "names.h"
 
 namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
 namespace {
 
-using cute::_0;
-using cute::_1;
-using cute::_16;
-using cute::_2;
-using cute::_32;
-using cute::_4;
 using cute::_64;
-using cute::_8;
-using cute::Int;
-using cute::Layout;
-using cute::make_shape;
-using cute::Shape;
-using cute::Stride;
-using shard::B;
-using shard::S;
 using Square = Mesh<Layout<Shape<_16, _8>, Stride<_8, _1>>, TopologyScope::thread>;
 using Line = Mesh<Layout<Shape<Int<128>>, Stride<_1>>, TopologyScope::thread>;
 

@@ -3,23 +3,12 @@
 #include <functional>
 #include <limits>
 
-#include "testing.h"
+#include "names.h"
 
 namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
 namespace {
 
-using cute::_0;
-using cute::_1;
-using cute::_4;
-using cute::_8;
-using cute::Int;
-using cute::Layout;
-using cute::Shape;
-using cute::Stride;
-using shard::B;
-using shard::S;
-constexpr auto kThread = TopologyScope::thread;
 using Threads = Mesh<Layout<Shape<Int<128>>, Stride<_1>>, kThread>;
 using Eight = ShardLayout<Layout<Shape<Int<128>, _8>, Stride<_0, _1>>, cute::tuple<S<0>>, Threads>;
 using Logical = RowMajor<128, 8>;

@@ -1,30 +1,9 @@
 // Logical coordinates of fragments, against a table of the m16n8 accumulator written from its definition.
-#include "testing.h"
+#include "accumulator.h"
 
 namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
 namespace {
-
-using cute::_0;
-using cute::_1;
-using cute::_16;
-using cute::_2;
-using cute::_32;
-using cute::_4;
-using cute::_8;
-using cute::Int;
-using cute::Layout;
-using cute::Shape;
-using cute::Stride;
-using shard::B;
-using shard::S;
-constexpr auto kThread = TopologyScope::thread;
-
-using Threads = Mesh<Layout<Shape<_4, _8, _4>, Stride<_32, _4, _1>>, kThread>;
-template <int N>
-using Accumulator =
-    ShardLayout<Layout<Shape<_4, _2, _8, Int<N / 8>, _4, _2>, Stride<_0, Int<N / 4>, _0, _2, _0, _1>>,
-                cute::tuple<S<0>, S<2>, S<4>>, Threads>;
 
 /// Rows and columns that each thread's registers stand for, in storage order.
 template <int Rows, int Columns, class SL>

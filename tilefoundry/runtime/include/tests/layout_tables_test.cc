@@ -1,23 +1,10 @@
 // Where swizzled tiles and fragments of tensor cores lie, at compile time, beside tables from their
 // definitions in the PTX ISA that use nothing of CuTe.
-#include "testing.h"
+#include "names.h"
 
 namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
 namespace {
-
-using cute::_0;
-using cute::_1;
-using cute::_16;
-using cute::_2;
-using cute::_32;
-using cute::_4;
-using cute::_8;
-using cute::Int;
-using cute::Layout;
-using cute::Shape;
-using cute::Stride;
-using shard::S;
 
 /// A tile in columns of rows of 16 * 2^Bits bytes, as bulk copies and wgmma take them.
 template <class T, int Rows, int Columns, int Bits, int Width = (16 << Bits) / static_cast<int>(sizeof(T))>

@@ -3,29 +3,14 @@
 #include <cute/tensor.hpp>
 #include <numeric>
 
-#include "testing.h"
+#include "names.h"
 
 namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
 namespace {
 
-using cute::_0;
-using cute::_1;
-using cute::_16;
-using cute::_2;
-using cute::_3;
-using cute::_32;
-using cute::_4;
 using cute::_64;
-using cute::_8;
-using cute::Int;
-using cute::Layout;
-using cute::Shape;
-using cute::Stride;
-using shard::B;
-using shard::S;
 constexpr auto kCta = TopologyScope::cta;
-constexpr auto kThread = TopologyScope::thread;
 
 /// Offsets that each instance owns in a shared engine of `size` elements, in CuTe order of the local view.
 template <class Logical, class SL>

@@ -1,22 +1,11 @@
 // Mesh coordinates against the arithmetic of the program's ids.
-#include "testing.h"
+#include "names.h"
 
 namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
 namespace {
 
-using cute::_0;
-using cute::_1;
-using cute::_2;
-using cute::_32;
-using cute::_4;
-using cute::_8;
-using cute::Int;
-using cute::Layout;
-using cute::Shape;
-using cute::Stride;
 constexpr auto kCta = TopologyScope::cta;
-constexpr auto kThread = TopologyScope::thread;
 
 template <class M, size_t... I>
 std::vector<int> coordinates(M const& mesh, std::index_sequence<I...>) {

@@ -1,32 +1,12 @@
 // ops::mma for every element type and layout of its operands, against products in f64.
 #include <cmath>
 
-#include "testing.h"
+#include "accumulator.h"
 
 namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
 namespace {
 
-using cute::_0;
-using cute::_1;
-using cute::_16;
-using cute::_2;
-using cute::_32;
-using cute::_4;
-using cute::_8;
-using cute::Int;
-using cute::Layout;
-using cute::Shape;
-using cute::Stride;
-using shard::B;
-using shard::S;
-constexpr auto kThread = TopologyScope::thread;
-
-using Threads = Mesh<Layout<Shape<_4, _8, _4>, Stride<_32, _4, _1>>, kThread>;
-template <int N>
-using Accumulator =
-    ShardLayout<Layout<Shape<_4, _2, _8, Int<N / 8>, _4, _2>, Stride<_0, Int<N / 4>, _0, _2, _0, _1>>,
-                cute::tuple<S<0>, S<2>, S<4>>, Threads>;
 /// Any other distribution: 64 rows over (16, 4), columns over 8 of each warp, local ones last.
 template <int N>
 using Scattered = ShardLayout<Layout<Shape<_4, _4, _4, _8, Int<N / 8>>, Stride<_0, Int<N / 8>, _0, _0, _1>>,

@@ -10,6 +10,9 @@ namespace opcheck {
 constexpr int kGrid = 1;
 constexpr bool kResident = false;
 
+/// Four elements of each thread's own.
+using Each = ShardLayout<Layout<Shape<Int<128>, _4>, Stride<_0, _1>>, cute::tuple<S<0>>, Linear>;
+
 /// Values around the rounding boundaries of every small format: neighbours of halves, subnormals, the ends of
 /// the ranges and beyond, infinities, NaN.
 TILEFOUNDRY_DEVICE float probe(int n) {
@@ -19,25 +22,24 @@ TILEFOUNDRY_DEVICE float probe(int n) {
   return n % 3 == 0 ? base * 0.0009765625f : base;
 }
 
-template <class From, class To>
-TILEFOUNDRY_DEVICE void check_cast(Recorder& record) {
-  using SL = ShardLayout<Layout<Shape<Int<128>, _4>, Stride<_0, _1>>, cute::tuple<S<0>>, Linear>;
-  TEST_ROLLED
-  for (int round = 0; round < 2; ++round) {
-    auto x = register_tensor<From>(Matrix<128, 4>{}, SL{});
-    auto y = register_tensor<To>(Matrix<128, 4>{}, SL{});
-    TILEFOUNDRY_UNROLL
-    for (int i = 0; i < 4; ++i) {
-      x.data()[i] = convert<From>(probe(static_cast<int>(program_id<kThread>()) * 8 + round * 4 + i));
-    }
-    ops::cast(x, y);
-    record(y);
-  }
+template <class To, class X>
+TILEFOUNDRY_DEVICE void check_cast(X const& x, Recorder& record) {
+  auto y = register_tensor<To>(Matrix<128, 4>{}, Each{});
+  ops::cast(x, y);
+  record(y);
 }
 
 template <class From, class... To>
 TILEFOUNDRY_DEVICE void check_casts_from(Recorder& record) {
-  (check_cast<From, To>(record), ...);
+  auto x = register_tensor<From>(Matrix<128, 4>{}, Each{});
+  TEST_ROLLED
+  for (int round = 0; round < 2; ++round) {
+    TILEFOUNDRY_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      x.data()[i] = convert<From>(probe(static_cast<int>(program_id<kThread>()) * 8 + round * 4 + i));
+    }
+    (check_cast<To>(x, record), ...);
+  }
 }
 
 template <class... T>

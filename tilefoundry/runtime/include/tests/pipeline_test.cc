@@ -1,22 +1,11 @@
 // Pipelines from a slice of the CTA to another, meshes over slices, and how boxes are cut for bulk copies.
-#include "testing.h"
+#include "names.h"
 
 namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
 namespace {
 
-using cute::_1;
-using cute::_32;
-using cute::_4;
 using cute::_64;
-using cute::_8;
-using cute::Int;
-using cute::Layout;
-using cute::make_coord;
-using cute::make_shape;
-using cute::Shape;
-using cute::Stride;
-using shard::S;
 constexpr int kTiles = 11, kRows = 8, kColumns = 64;
 using Tile = RowMajor<kRows, kColumns>;
 

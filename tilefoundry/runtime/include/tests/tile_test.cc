@@ -2,29 +2,13 @@
 #include <cmath>
 #include <limits>
 
-#include "testing.h"
+#include "names.h"
 
 namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
 namespace {
 
-using cute::_0;
-using cute::_1;
-using cute::_16;
-using cute::_2;
-using cute::_32;
-using cute::_4;
 using cute::_64;
-using cute::_8;
-using cute::Int;
-using cute::Layout;
-using cute::make_coord;
-using cute::make_shape;
-using cute::Shape;
-using cute::Stride;
-using shard::B;
-using shard::S;
-constexpr auto kThread = TopologyScope::thread;
 constexpr int kRows = 32, kColumns = 64;
 using Tile = RowMajor<kRows, kColumns>;
 using Box = Shape<_1, Int<kRows>, Int<kColumns>>;

@@ -1,23 +1,11 @@
 // tile_load of tiles whose neighbours lie apart in global memory.
-#include "testing.h"
+#include "names.h"
 
 namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
 namespace {
 
-using cute::_1;
-using cute::_2;
-using cute::_3;
-using cute::_32;
 using cute::_64;
-using cute::_8;
-using cute::Int;
-using cute::Layout;
-using cute::make_coord;
-using cute::make_shape;
-using cute::Shape;
-using cute::Stride;
-constexpr auto kThread = TopologyScope::thread;
 
 /// A tile whose rows are neighbours, of a matrix whose columns are (Vector), or nothing is.
 template <class T, bool Vector>
