@@ -151,6 +151,13 @@ TILEFOUNDRY_DEVICE void check_all(Recorder& record, int64_t n) {
   using MixedDst = ShardLayout<Layout<Shape<_3, _4, _2, _1>, Stride<_0, _0, _1, _0>>,
                                cute::tuple<S<0>, B, B, S<1>>, Mixed>;
   Cases::template types<24, 16, 1, true, MixedSrc, MixedDst>(record, n);
+  // Rows over four warps and a half each; columns that are kept over half warps, no power of two of them.
+  using Halves = Mesh<Layout<Shape<_4, _3, _16>, Stride<_48, _16, _1>>, kThread>;
+  using HalvesSrc =
+      ShardLayout<Layout<Shape<_4, _3, _16>, Stride<_0, _0, _0>>, cute::tuple<S<0>, S<1>, S<2>>, Halves>;
+  using HalvesDst =
+      ShardLayout<Layout<Shape<_1, _3, _16>, Stride<_0, _0, _0>>, cute::tuple<B, S<1>, S<2>>, Halves>;
+  Cases::template ops<float, 4, 48, 0, true, HalvesSrc, HalvesDst>(record, n);
 }
 
 #elif TEST_THREADS == 48

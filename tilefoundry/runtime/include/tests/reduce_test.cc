@@ -261,6 +261,20 @@ TEST(Reduce, MixOfKeptAndReducedAxes) {
   check_types<24, 16, 1, true, Src, Dst>();
 }
 
+TEST(Reduce, KeptAxesMayCutWarpsAnywhere) {
+  // Rows lie a warp and a half apart; columns over three half warps, which no power of two counts.
+  using M = Mesh<Layout<Shape<_4, _3, cute::_16>, Stride<Int<48>, cute::_16, _1>>, kThread>;
+  using Src =
+      ShardLayout<Layout<Shape<_4, _3, cute::_16>, Stride<_0, _0, _0>>, cute::tuple<S<0>, S<1>, S<2>>, M>;
+  using Dst =
+      ShardLayout<Layout<Shape<_1, _3, cute::_16>, Stride<_0, _0, _0>>, cute::tuple<B, S<1>, S<2>>, M>;
+  check_types<4, 48, 0, true, Src, Dst>();
+  // Replicas over as many.
+  using Copies = ShardLayout<Layout<Shape<_4, _3>, Stride<_0, _1>>, cute::tuple<S<0>, B, B>, M>;
+  using Copy = ShardLayout<Layout<Shape<_1, _3>, Stride<_0, _1>>, cute::tuple<B, B, B>, M>;
+  check_types<4, 3, 0, true, Copies, Copy>();
+}
+
 #elif TEST_THREADS == 48
 
 TEST(Reduce, AWarpThatIsNotFull) {

@@ -27,9 +27,18 @@ TILEFOUNDRY_HOST_DEVICE constexpr int copy_pack_size() {
   }
 }
 
+template <class T>
+TILEFOUNDRY_HOST_DEVICE constexpr bool check_plain() {
+  static_assert(cute::is_tensor<remove_cvref_t<T>>::value,
+                "copy: a raw pointer has no extents and no residency; pass a CuTe tensor "
+                "(make_tensor(make_gmem_ptr(p), layout))");
+  return true;
+}
+
 template <class Src, class Dst>
 TILEFOUNDRY_HOST_DEVICE void copy_local(Src const& src, Dst& dst) {
   TILEFOUNDRY_OP("copy");
+  static_assert(check_written<Dst>());
   check_operand<Dst, Src>();
   constexpr int n = copy_pack_size<Src, Dst>();
   using T = typename Dst::value_type;
@@ -92,9 +101,10 @@ TILEFOUNDRY_HOST_DEVICE void copy(ShardTensor<E1, GL1, SL1> const& src, ShardTen
 /// Shard to plain: each instance writes its elements where they lie in `dst`, which has the full tensor's
 /// shape. A `dst` of one instance's size receives that instance's elements in row-major order instead.
 template <class T, class GL, class SL, class DT,
-          class = std::enable_if_t<cute::is_tensor<detail::remove_cvref_t<DT>>::value>>
+          class = std::enable_if_t<!is_shard_tensor<detail::remove_cvref_t<DT>>::value>>
 TILEFOUNDRY_HOST_DEVICE void copy(ShardTensor<T, GL, SL> const& src, DT&& dst) {
   TILEFOUNDRY_OP("copy");
+  static_assert(detail::check_plain<DT>() && detail::check_written<DT>());
   using Src = ShardTensor<T, GL, SL>;
   using Out = typename detail::remove_cvref_t<DT>::value_type;
   auto const in = detail::elements(src);
@@ -116,9 +126,10 @@ TILEFOUNDRY_HOST_DEVICE void copy(ShardTensor<T, GL, SL> const& src, DT&& dst) {
 }
 
 /// Plain to shard: the reverse of the above.
-template <class ST, class T, class GL, class SL, class = std::enable_if_t<cute::is_tensor<ST>::value>>
+template <class ST, class T, class GL, class SL, class = std::enable_if_t<!is_shard_tensor<ST>::value>>
 TILEFOUNDRY_HOST_DEVICE void copy(ST const& src, ShardTensor<T, GL, SL>& dst) {
   TILEFOUNDRY_OP("copy");
+  static_assert(detail::check_plain<ST>());
   using Dst = ShardTensor<T, GL, SL>;
   using Out = typename Dst::value_type;
   auto const out = detail::elements(dst);

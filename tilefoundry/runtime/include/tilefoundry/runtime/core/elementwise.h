@@ -35,6 +35,8 @@ TILEFOUNDRY_DEVICE void binary(Op op, A const& a, B const& b, Dst&& dst) {
 template <class Condition, class A, class B, class Dst>
 TILEFOUNDRY_DEVICE void where(Condition const& condition, A const& a, B const& b, Dst&& dst) {
   TILEFOUNDRY_OP("where");
+  static_assert(std::is_same<detail::element_t<Condition>, bool>::value,
+                "ops::where: the condition is a bool tensor or scalar; compare first (ops::binary, op::ne)");
   using Out = typename detail::remove_cvref_t<Dst>::value_type;
   unary_impl::Unary<op::select<Out>>{}(dst, condition, a, b);
 }
@@ -43,7 +45,8 @@ TILEFOUNDRY_DEVICE void where(Condition const& condition, A const& a, B const& b
 template <class Src, class Low, class High, class Dst>
 TILEFOUNDRY_DEVICE void clamp(Src const& src, Low low, High high, Dst&& dst) {
   TILEFOUNDRY_OP("clamp");
-  using Compute = detail::compute_t<typename Src::value_type>;
+  detail::check_operand<Dst, Src>();
+  using Compute = detail::compute_t<detail::element_t<Src>>;
   unary_impl::Unary<op::clamp<Compute>>{{convert<Compute>(low), convert<Compute>(high)}}(dst, src);
 }
 
@@ -64,6 +67,7 @@ TILEFOUNDRY_DEVICE void iota(Dst&& dst, cute::C<Axis>, Start start, Step step) {
   using F = detail::FragmentOf<Tensor>;
   static_assert(F::valid,
                 "ops::iota: the modes of the shard layout must factor the logical extents in order");
+  static_assert(Axis >= 0 && Axis < F::axes, "ops::iota: dst has no such axis; they are counted from 0");
   using Compute = detail::compute_t<typename Tensor::value_type>;
   int const origin = F::template origin<Axis>(shard.shard_layout.mesh.local_index());
   unary_impl::Unary<op::identity>{}(

@@ -76,6 +76,15 @@ TILEFOUNDRY_HOST_DEVICE constexpr int static_or(int otherwise) {
   }
 }
 
+template <class Layout>
+TILEFOUNDRY_HOST_DEVICE constexpr bool is_flat() {
+  if constexpr (decltype(cute::rank(Layout{}))::value == 0) {
+    return true;
+  } else {
+    return decltype(cute::depth(Layout{}))::value <= 1;
+  }
+}
+
 }  // namespace detail
 
 /// A device mesh. `MeshLayout` is a flat CuTe layout, one mode per mesh axis; `Topos` are the levels it
@@ -87,6 +96,9 @@ struct Mesh {
 
   static constexpr int rank = decltype(cute::rank(MeshLayout{}))::value;
   static constexpr int levels = sizeof...(Topos);
+  static_assert(
+      detail::is_flat<MeshLayout>(),
+      "Mesh: the layout is flat, with one mode per mesh axis; flatten a nested one (cute::flatten)");
 
   /// The extent of a mesh axis, 0 when it is known only at run time.
   template <int Axis>

@@ -217,6 +217,7 @@ TILEFOUNDRY_DEVICE auto mma_issue(A const& a, B const& b, C& c) {
 /// @param ended the fragments c of those that have ended, and what mma_issue returned for them
 template <int Pending = 0, class... Ended>
 TILEFOUNDRY_DEVICE void mma_wait([[maybe_unused]] Ended&... ended) {
+  static_assert(Pending >= 0, "ops::mma_wait: the number of products that still run must not be negative");
 #if defined(TILEFOUNDRY_TARGET_CUDA)
   if constexpr (detail::wgmma_available()) {
     detail::wgmma_wait<Pending>();

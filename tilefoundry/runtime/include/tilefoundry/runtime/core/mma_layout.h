@@ -26,11 +26,11 @@ struct FragmentAxis {
 
   /// Whether rows or columns come in pairs `distance` apart whose first is a multiple of `atom`.
   TILEFOUNDRY_HOST_DEVICE static constexpr bool pairs(int distance, int atom) {
-    if (count % 2 != 0) return false;
-    for (int i = 0; i < count; i += 2) {
-      if (step(i) % atom != 0 || step(i + 1) != step(i) + distance) return false;
+    bool paired = count % 2 == 0;
+    for (int i = 0; i + 1 < count; i += 2) {
+      paired = paired && step(i) % atom == 0 && step(i + 1) == step(i) + distance;
     }
-    return true;
+    return paired;
   }
 
   /// How many blocks of 8 neighbours follow each other from the first-th element on; elements come in pairs.
@@ -110,6 +110,10 @@ inline constexpr int kMmaWord = 4 / static_cast<int>(sizeof(T));
 template <class T>
 struct MmaAccumulator {
   using type = std::conditional_t<is_small_float_v<T>, float, void>;
+};
+template <>
+struct MmaAccumulator<cute::float_ue8m0_t> {
+  using type = void;
 };
 template <>
 struct MmaAccumulator<int8_t> {

@@ -76,6 +76,13 @@ TILEFOUNDRY_HOST_DEVICE constexpr int pipeline_arrivals() {
   return kEveryInstanceArrives ? Slice::count : Slice::warps;
 }
 
+/// Whether the CTA has all instances of a slice, as far as its size is known.
+template <class Slice>
+TILEFOUNDRY_HOST_DEVICE constexpr bool slice_exists() {
+  constexpr int threads = static_program_dim<kThreadLevel<Slice>>();
+  return threads == 0 || Slice::first + Slice::count <= threads;
+}
+
 /// A place in a ring of stages; the parity of its phase changes with every round.
 template <int Stages>
 struct RingPosition {
@@ -113,6 +120,8 @@ class Pipeline {
 
   /// By all instances of the CTA. `memory` lies in the same place in every CTA of the cluster.
   TILEFOUNDRY_DEVICE explicit Pipeline(char* memory) : memory_(memory) {
+    static_assert(detail::slice_exists<Producer>() && detail::slice_exists<Consumer>(),
+                  "Pipeline: the producers or consumers exceed the CTA");
     if (target::thread_id() == 0) {
       for (int i = 0; i < Stages; ++i) {
         target::mbarrier_init(full(i), detail::pipeline_arrivals<Producer>());

@@ -18,8 +18,12 @@ template <class Ws>
 TILEFOUNDRY_HOST_DEVICE constexpr int workspace_bytes() {
   if constexpr (is_shard_tensor<Ws>::value) {
     return workspace_bytes<typename Ws::engine_type>();
+  } else if constexpr (!cute::is_tensor<Ws>::value) {
+    static_assert(cute::is_tensor<Ws>::value,
+                  "ops::reduce: the workspace must be a shared_tensor or a CuTe tensor in shared memory");
+    return 0;
   } else {
-    static_assert(cute::is_tensor<Ws>::value && cute::is_smem<typename Ws::iterator>::value,
+    static_assert(cute::is_smem<typename Ws::iterator>::value,
                   "ops::reduce: the workspace must be a shared_tensor or a CuTe tensor in shared memory");
     return decltype(cute::cosize(typename Ws::layout_type{}))::value *
            static_cast<int>(sizeof(typename Ws::value_type));
@@ -103,6 +107,8 @@ TILEFOUNDRY_DEVICE void reduce(Src const& src_tensor, Dst&& dst_tensor, Ws&& ws 
   using Acc = detail::partial_t<Op, S, D>;
   using Reducer = detail::Reducer<Op>;
   constexpr bool has_workspace = !std::is_same<detail::remove_cvref_t<Ws>, no_workspace>::value;
+  static_assert(!std::is_same<Op, op::mean>::value || !std::is_integral<Acc>::value,
+                "ops::reduce: the mean of integers is no integer; cast src to f32 or f64 first");
   static_assert(!Plan::crosses_ctas(),
                 "ops::reduce: a reduced axis is split over CTAs; reduce it in another kernel");
   static_assert(!Plan::crosses_warps() || has_workspace,

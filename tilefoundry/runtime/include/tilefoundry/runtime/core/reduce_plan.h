@@ -11,10 +11,20 @@ template <int... A>
 struct Axes {
   TILEFOUNDRY_HOST_DEVICE static constexpr bool contains(int axis) { return ((axis == A) || ... || false); }
 
+  /// Whether a tensor of `Rank` axes has them all.
+  template <int Rank>
+  TILEFOUNDRY_HOST_DEVICE static constexpr bool within() {
+    return ((A >= 0 && A < Rank) && ... && true);
+  }
+
   /// Number of elements along the axes of a static layout.
   template <class Layout>
   TILEFOUNDRY_HOST_DEVICE static constexpr int product() {
-    return (decltype(cute::size<A>(Layout{}))::value * ... * 1);
+    if constexpr (within<decltype(cute::rank(Layout{}))::value>()) {
+      return (decltype(cute::size<A>(Layout{}))::value * ... * 1);
+    } else {
+      return 0;
+    }
   }
 };
 
@@ -28,6 +38,8 @@ struct ReducePlan {
   using Mesh = typename Traits::mesh_type;
   static_assert(F::valid,
                 "ops::reduce: the modes of the shard layout must factor the logical extents in order");
+  static_assert(ReducedAxes::template within<F::axes>(),
+                "ops: the tensor has no such axis; they are counted from 0");
 
   static constexpr int mesh_axes = Traits::axes;
 
@@ -38,6 +50,7 @@ struct ReducePlan {
     bool cta = false;
     bool regular = true;
     int step = 1;
+    int extent = 1;
     int lanes = 1;
     int warps = 1;
   };
@@ -52,7 +65,7 @@ struct ReducePlan {
       a.kept_split = mode >= 0 && !a.reduced;
       a.step = Mesh::template step<M>();
       int const extent = Mesh::template extent<M>;
-      a.warps = extent;
+      a.extent = a.warps = extent;
       if (!a.cta && a.step < 32) {
         a.lanes = a.step * extent <= 32 ? extent : 32 / a.step;
         a.regular = (a.step & (a.step - 1)) == 0 && (a.lanes & (a.lanes - 1)) == 0 && extent % a.lanes == 0;
@@ -124,11 +137,11 @@ struct ReducePlan {
   TILEFOUNDRY_HOST_DEVICE static constexpr int warps_reduced(cute::seq<M...>) {
     return ((axis<M>().reduced ? axis<M>().warps : 1) * ... * 1);
   }
-  /// Extent of a mesh axis in the numbering of slots.
+  /// Extent of a mesh axis in the numbering of slots. An axis that is kept may cut warps anywhere.
   template <int M>
   TILEFOUNDRY_HOST_DEVICE static constexpr int places() {
     constexpr Axis a = axis<M>();
-    return a.cta ? 1 : a.reduced ? a.warps : a.lanes * a.warps;
+    return a.cta ? 1 : a.reduced ? a.warps : a.extent;
   }
   template <int... M>
   TILEFOUNDRY_HOST_DEVICE static constexpr int slots(cute::seq<M...>) {

@@ -28,7 +28,11 @@ using accumulator_t =
 /// How partial results of an op combine, where they start, what an element contributes, what lanes exchange
 /// and how the result ends. `accumulator` is the type of a partial result.
 template <class Op>
-struct Reducer;
+struct Reducer {
+  static_assert(sizeof(Op) == 0,
+                "ops::reduce: the op is sum, mean, prod, max, min, absmax, any, all, argmax or argmin (of "
+                "tilefoundry::op)");
+};
 
 template <class Combine>
 struct CombineWith {

@@ -189,6 +189,8 @@ TILEFOUNDRY_HOST_DEVICE constexpr int scan_workspace_bytes() {
   using Plan = detail::ScanPlan<Axis, typename Src::global_layout_type, typename Src::shard_layout_type>;
   using Acc = detail::accumulator_t<typename Src::value_type, typename Dst::value_type>;
   constexpr int threads = detail::static_program_dim<detail::kThreadLevel<Src>>();
+  static_assert(!Plan::crosses_warps || threads > 0,
+                "ops::scan: a scan that leaves its warp needs a static thread level (program_shape)");
   return Plan::crosses_warps ? Plan::Elements::reduced * threads * static_cast<int>(sizeof(Acc)) : 0;
 }
 

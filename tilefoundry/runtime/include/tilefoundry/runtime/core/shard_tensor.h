@@ -14,6 +14,9 @@ inline namespace TILEFOUNDRY_UNIT {
 /// A CuTe tensor or view paired with its shard layout. `GlobalLayout_` has the logical shape.
 template <class Engine_, class GlobalLayout_, class ShardLayout_>
 struct ShardTensor {
+  static_assert(!cute::is_pointer<Engine_>::value,
+                "make_shard_tensor: a raw pointer has no residency; pass a CuTe tensor "
+                "(make_tensor(make_gmem_ptr(p), layout))");
   using engine_type = Engine_;
   using global_layout_type = GlobalLayout_;
   using shard_layout_type = ShardLayout_;
@@ -105,9 +108,6 @@ TILEFOUNDRY_HOST_DEVICE auto local_view(Engine& engine, SL const& sl) {
 template <class T, class GL, class SL>
 TILEFOUNDRY_HOST_DEVICE constexpr auto make_shard_tensor(T const& tensor, GL, SL shard_layout)
     -> ShardTensor<T, GL, SL> {
-  static_assert(!cute::is_pointer<T>::value,
-                "make_shard_tensor: a raw pointer has no residency; pass a CuTe tensor "
-                "(make_tensor(make_gmem_ptr(p), layout))");
   static_assert(cute::is_tensor<T>::value,
                 "make_shard_tensor: the first argument must be a CuTe tensor or view");
   return {tensor, shard_layout};

@@ -28,13 +28,16 @@ TILEFOUNDRY_DEVICE void sync([[maybe_unused]] unsigned int* grid_bar = nullptr) 
   if constexpr (Kind == SyncKind::grid) {
     target::grid_barrier(grid_bar);
   } else if constexpr (Kind == SyncKind::cta) {
+    constexpr int threads = detail::static_program_dim<detail::kThreadLevel<cute::C<Count>>>();
+    static_assert(Base == 0 && (Count == 0 || Count == threads) && Mask == 0u,
+                  "ops::sync: all instances of the CTA meet; a part of them does at a named barrier");
     target::barrier();
   } else if constexpr (Kind == SyncKind::warp) {
     unsigned const lane = static_cast<unsigned>(target::thread_id()) % 32u;
     if (Mask == 0u || (Mask >> lane & 1u)) target::warp_barrier(Mask == 0u ? 0xffffffffu : Mask);
   } else {
     static_assert(BarId >= 1 && BarId <= 15, "ops::sync: a named barrier has an id from 1 to 15");
-    static_assert(Count > 0 && Count % 32 == 0 && Base % 32 == 0,
+    static_assert(Count > 0 && Count % 32 == 0 && Base >= 0 && Base % 32 == 0,
                   "ops::sync: a named barrier is met by whole warps: Base and Count are multiples of 32");
     constexpr int threads = detail::static_program_dim<detail::kThreadLevel<cute::C<Count>>>();
     static_assert(threads == 0 || Base + Count <= threads, "ops::sync: the participants exceed the CTA");

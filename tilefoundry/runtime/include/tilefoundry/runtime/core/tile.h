@@ -143,6 +143,7 @@ TILEFOUNDRY_DEVICE void tile_store_issue(detail::TileMap<Box, Tensor, Movement> 
 /// By the instances that issued them: at most `Pending` of the stores may still read their tiles.
 template <int Pending = 0>
 TILEFOUNDRY_DEVICE void tile_store_wait() {
+  static_assert(Pending >= 0, "ops::tile_store_wait: the number of stores in flight must not be negative");
   target::bulk_store_wait_read<Pending>();
 }
 

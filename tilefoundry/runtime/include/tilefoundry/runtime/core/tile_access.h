@@ -51,9 +51,7 @@ struct TileAccess {
 
   template <class Coord, int... B>
   TILEFOUNDRY_DEVICE TileAccess(Tensor const& t, Coord const& coord, cute::seq<B...>)
-      : tensor(t), start{static_cast<int64_t>(cute::get<B>(coord))...} {
-    static_assert(decltype(cute::rank(coord))::value == rank,
-                  "tile_load, tile_store: one start coordinate per axis");
+      : tensor(t), start{start_of<B>(coord)...} {
     static_assert(plan(cute::make_seq<rank>{}, cute::make_seq<tile_rank>{}).valid,
                   "tile_load, tile_store: the box and the tile must have the same extents, those of 1 aside");
   }
@@ -103,6 +101,17 @@ struct TileAccess {
   }
 
  private:
+  template <int B, class Coord>
+  TILEFOUNDRY_DEVICE static int64_t start_of(Coord const& coord) {
+    constexpr bool fits = decltype(cute::rank(coord))::value == rank;
+    static_assert(fits, "tile_load, tile_store: one start coordinate per axis");
+    if constexpr (fits) {
+      return static_cast<int64_t>(cute::get<B>(coord));
+    } else {
+      return 0;
+    }
+  }
+
   template <int... B>
   TILEFOUNDRY_DEVICE bool whole(cute::seq<B...>) const {
     return ((start[B] >= 0 && start[B] + box<B> <= static_cast<int64_t>(cute::size<B>(tensor.layout()))) &&

@@ -2,136 +2,11 @@
 // or CuTe tensors of equal local shape, or scalars.
 #pragma once
 
-#include <tilefoundry/runtime/core/functors.h>
-#include <tilefoundry/runtime/core/vector.h>
+#include <tilefoundry/runtime/core/elements.h>
 
 namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
 namespace detail {
-
-template <class T>
-inline constexpr bool is_tensor_like_v = is_shard_tensor<T>::value || cute::is_tensor<T>::value;
-
-/// What the elementwise loop reads: element i of an instance's part in row-major order, or the same scalar.
-template <class Pointer, class Offsets>
-struct LocalElements {
-  using value_type = cute::iter_value_t<Pointer>;
-  Pointer base;
-  TILEFOUNDRY_HOST_DEVICE decltype(auto) operator()(int i) const { return base[Offsets{}(i)]; }
-};
-
-template <class Pointer, class Offsets>
-struct LocalElementsRuntime {
-  using value_type = cute::iter_value_t<Pointer>;
-  Pointer base;
-  Offsets offsets;
-  TILEFOUNDRY_HOST_DEVICE decltype(auto) operator()(int i) const { return base[offsets(i)]; }
-};
-
-template <class T>
-struct ScalarElement {
-  using value_type = T;
-  T value;
-  TILEFOUNDRY_HOST_DEVICE T operator()(int) const { return value; }
-};
-
-/// start + step * (an element's logical coordinate along `Axis`), for the elements of a fragment F in
-/// row-major order.
-template <class F, int Axis, class T>
-struct Progression {
-  using value_type = T;
-  T start, step;
-  int origin;
-  TILEFOUNDRY_DEVICE T operator()(int i) const {
-    int const coordinate = origin + decltype(F::template steps<Axis>()){}(i);
-    return op::add{}(start, op::mul{}(step, convert<T>(coordinate)));
-  }
-};
-template <class F, int Axis, class T>
-TILEFOUNDRY_DEVICE auto elements(Progression<F, Axis, T> const& t) {
-  return t;
-}
-
-template <class T>
-TILEFOUNDRY_HOST_DEVICE auto elements(T& t) {
-  using Tensor = remove_cvref_t<T>;
-  if constexpr (is_tensor_like_v<Tensor>) {
-    decltype(auto) shard = as_shard(t);
-    auto part = local(shard);
-    auto offsets = row_major_walk(part.shape(), part.stride());
-    using Pointer = remove_cvref_t<decltype(part.data())>;
-    using Offsets = decltype(offsets);
-    if constexpr (cute::is_static<Offsets>::value) {
-      return LocalElements<Pointer, Offsets>{part.data()};
-    } else {
-      return LocalElementsRuntime<Pointer, Offsets>{part.data(), offsets};
-    }
-  } else {
-    return ScalarElement<Tensor>{t};
-  }
-}
-
-/// Extents other than 1, in order: broadcasting views may place those of 1 differently.
-struct DropOnes {
-  template <class Extent>
-  TILEFOUNDRY_HOST_DEVICE constexpr auto operator()(Extent extent) const {
-    if constexpr (cute::is_constant<1, Extent>::value) {
-      return cute::tuple<>{};
-    } else {
-      return cute::make_tuple(extent);
-    }
-  }
-};
-
-template <class T>
-struct LocalShapeOf {
-  using Shard = remove_cvref_t<decltype(as_shard(std::declval<T&>()))>;
-  using type = decltype(cute::filter_tuple(
-      cute::flatten(shard_layout_local_shape(std::declval<typename Shard::shard_layout_type const&>())),
-      DropOnes{}));
-};
-
-template <class Dst, class Src>
-TILEFOUNDRY_HOST_DEVICE constexpr void check_operand() {
-  using Source = remove_cvref_t<Src>;
-  if constexpr (is_tensor_like_v<Source>) {
-    static_assert(std::is_same<typename LocalShapeOf<remove_cvref_t<Dst>>::type,
-                               typename LocalShapeOf<Source>::type>::value,
-                  "ops: operands of an elementwise op must have equal local shapes; broadcast with a view");
-  }
-}
-
-/// A whole tile in memory that several instances would write at once.
-template <class T>
-TILEFOUNDRY_HOST_DEVICE constexpr bool has_no_owner() {
-  using Shard = remove_cvref_t<decltype(as_shard(std::declval<T&>()))>;
-  return is_whole<Shard>::value && !cute::is_rmem<typename Shard::engine_type::iterator>::value &&
-         static_program_dim<kThreadLevel<T>>() != 1;
-}
-
-/// The type in which an op on these operands is computed: that of its tensors, which agree; scalars follow.
-template <class... Src>
-struct Common {
-  using type = void;
-};
-template <class First, class... Rest>
-struct Common<First, Rest...> {
-  using rest = typename Common<Rest...>::type;
-  template <class T, bool Tensor = is_tensor_like_v<T>>
-  struct Own {
-    using type = void;
-  };
-  template <class T>
-  struct Own<T, true> {
-    using type = typename T::value_type;
-  };
-  using own = typename Own<First>::type;
-  static_assert(std::is_void<own>::value || std::is_void<rest>::value || std::is_same<own, rest>::value,
-                "ops: tensor operands must have one element type; cast first");
-  using type = std::conditional_t<std::is_void<own>::value, rest, own>;
-};
-template <class... Src>
-using common_t = typename Common<remove_cvref_t<Src>...>::type;
 
 /// How many neighbours an access to an operand in memory may move, as far as its type proves; 1 for others.
 template <class T>
@@ -264,8 +139,9 @@ struct Unary {
   TILEFOUNDRY_DEVICE void operator()(Dst& dst, Src const&... src) const {
     using namespace detail;
     static_assert(is_tensor_like_v<remove_cvref_t<Dst>>, "ops: the destination must be a tensor");
-    static_assert(!has_no_owner<remove_cvref_t<Dst>>(),
+    static_assert(!is_shard_tensor<remove_cvref_t<Dst>>::value || !has_no_owner<remove_cvref_t<Dst>>(),
                   "ops: a whole shared tile has no owner per element; take a view with a fragment layout");
+    static_assert(check_written<Dst>());
     (check_operand<Dst, Src>(), ...);
     constexpr int count = decltype(cute::size(shard_layout_local_shape(as_shard(dst).shard_layout)))::value;
     constexpr int pack = kMovesPacks ? widest_pack<Dst, Src...>() : 1;
