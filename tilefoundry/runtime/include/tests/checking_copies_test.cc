@@ -152,6 +152,44 @@ TEST(CheckingCopies, StagesOrderProducersAndConsumers) {
             "reads, and no barrier lies between the two");
 }
 
+/// Warp 0 loads a tile by a pipeline whose barriers lie from `byte` on.
+/// @param reuse where the second tile has been before, and is afterwards; 2: with a barrier of the CTA before
+std::string barriers_at(int byte, int reuse = 0) {
+  return found([=](Arguments& a) {
+    ops::sync<SyncKind::cta>();  // after which the last instance goes first
+    if (reuse) stage(1).data()[127 - thread()] = 1.f;
+    if (reuse == 2) ops::sync<SyncKind::cta>();
+    Pipe pipe(cta_shared() + byte);
+    if (Producer::contains()) produce(a, pipe, 0);
+    if (Consumer::contains()) {
+      pipe.wait();
+      pipe.release();
+    }
+    pipe.drain();
+    ops::sync<SyncKind::cta>();
+    if (reuse) stage(1).data()[thread()] = 2.f;
+    a.result().data()[thread()] = 0.f;
+  });
+}
+
+TEST(CheckingCopies, BarriersHaveMemoryOfTheirOwn) {
+  std::string const out_of_bounds =
+      "out of bounds: instance (cta 0, thread 0) makes a barrier of a pipeline at byte ";
+  std::string const of =
+      " of the 1088 bytes of shared memory that the CTA was launched with; it takes 8, at a "
+      "multiple of 8";
+  EXPECT_EQ(barriers_at(2 * kBytes), "");
+  EXPECT_EQ(barriers_at(16),
+            "access to a barrier in tile_load: instance (cta 0, thread 4) writes 'first'(0, 4), where a "
+            "barrier of a pipeline lies");
+  EXPECT_EQ(barriers_at(4), out_of_bounds + "4" + of);
+  EXPECT_EQ(barriers_at(1 << 20), out_of_bounds + "1048576" + of);
+  EXPECT_EQ(barriers_at(kBytes, 2), "");
+  EXPECT_EQ(barriers_at(kBytes, 1),
+            "race: instance (cta 0, thread 0) makes a barrier of a pipeline of the memory of 'second'(0, 0), "
+            "which instance (cta 0, thread 127) writes, and no barrier lies between the two");
+}
+
 TEST(CheckingCopies, AStageIsLoadedAgainWhileItIsRead) {
   // The second load of a stage comes after its wait, and perhaps not after its release.
   auto const kernel = [](Arguments& a, bool acquire) {

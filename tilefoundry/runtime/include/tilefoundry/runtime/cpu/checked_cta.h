@@ -78,6 +78,27 @@ struct Cta {
     arrived.clear();
   }
 
+  /// An instance makes the barrier of a stage of a pipeline, or plain memory of it again.
+  void set_stage(char* barrier, int thread, bool is_barrier) {
+    constexpr int bytes = 8;
+    std::string const what = "instance " + instance_text(id, thread) + " makes a barrier of a pipeline ";
+    if (barrier < shared || barrier + bytes > shared_end || (barrier - shared) % bytes)
+      throw Finding("out of bounds: " + what + "at byte " + std::to_string(barrier - shared) + " of the " +
+                    std::to_string(accesses.size()) +
+                    " bytes of shared memory that the CTA was launched with; it takes 8, at a multiple of 8");
+    stages.erase(barrier);
+    for (char* p = barrier; p < barrier + bytes; ++p) {
+      Accesses& byte = at(p);
+      byte.is_barrier = is_barrier;
+      Accesses::Result const result = byte.write(order, thread, false);
+      if (result.verdict == Accesses::Verdict::fine) continue;
+      throw Finding("race: " + what + "of the memory of " + element(p) + ", which " +
+                    (result.other < 0 ? "an asynchronous copy accesses"
+                                      : "instance " + instance_text(id, result.other) + " " + result.did) +
+                    ", and no barrier lies between the two");
+    }
+  }
+
   /// An instance arrives at a stage of a pipeline, perhaps as the last one, without waiting.
   void arrive_at_stage(void const* barrier, int thread, bool last) {
     Stage& stage = stages[barrier];

@@ -76,6 +76,10 @@ class Memory {
     throw Finding(here.text("access to a store in flight") + " writes " + element(at) +
                   ", which an asynchronous store reads that has not been waited for");
   }
+  [[noreturn]] void barrier_memory(Here here, char const* at, char const* does) const {
+    throw Finding(here.text("access to a barrier") + " " + does + " " + element(at) +
+                  ", where a barrier of a pipeline lies");
+  }
   /// @param with the other instance, and what it did
   [[noreturn]] void race(Here here, char const* at, char const* does, std::string const& with) const {
     throw Finding(here.text("race") + " " + does + " " + element(at) + ", which instance " + with +
@@ -92,6 +96,7 @@ struct Accesses {
   Order::Set writers = Order::kNone;  ///< of the value that is there: several are replicas
   Order::Set readers = Order::kNone;
   Order::Set added_to = Order::kNone;  ///< of additions: who had written what they add to
+  bool is_barrier = false;             ///< of a pipeline
   bool atomic = false;                 ///< the writers have added to what was there
   uint16_t flights = 0;  ///< asynchronous copies to it that nobody has waited for, replicas of one value
   uint16_t stores = 0;   ///< asynchronous stores of it that have not been waited for

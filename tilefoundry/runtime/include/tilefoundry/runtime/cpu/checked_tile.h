@@ -48,6 +48,7 @@ class Tile : public Memory {
   void read(Here here, char const* at, int bytes) override {
     inside(here, at, bytes, "reads");
     for (int i = 0; i < bytes; ++i) {
+      if (cell(at + i).is_barrier) barrier_memory(here, at, "reads");
       Accesses::Result const result = cell(at + i).read(*here.order, here.thread);
       if (result.verdict != Accesses::Verdict::fine) refuse(here, at, result, "reads");
     }
@@ -58,6 +59,7 @@ class Tile : public Memory {
     bool const same = std::memcmp(at, value, static_cast<size_t>(bytes)) == 0;
     for (int i = 0; i < bytes; ++i) {
       Accesses& byte = cell(at + i);
+      if (byte.is_barrier) barrier_memory(here, at, "writes");
       Accesses::Result const result = kind == Write::atomic ? byte.add(*here.order, here.thread)
                                       : kind == Write::in_flight
                                           ? byte.take_off(*here.order, here.thread, same)

@@ -140,11 +140,15 @@ inline void cluster_barrier() { barrier(); }
 
 inline void mbarrier_init(char* barrier, int arrivals) {
 #if defined(TILEFOUNDRY_CHECKED)
-  here().cta->stages.erase(barrier);
+  here().cta->set_stage(barrier, instance().thread, true);
 #endif
   new (barrier) Mbarrier{arrivals};
 }
-inline void mbarrier_end(char*) {}
+inline void mbarrier_end([[maybe_unused]] char* barrier) {
+#if defined(TILEFOUNDRY_CHECKED)
+  here().cta->set_stage(barrier, instance().thread, false);
+#endif
+}
 inline void mbarriers_made() {}
 inline void mbarrier_arrive(char* barrier) {
   auto& self = *reinterpret_cast<Mbarrier*>(barrier);
