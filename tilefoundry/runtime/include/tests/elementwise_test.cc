@@ -166,6 +166,10 @@ TEST(Binary, FloorDivAndModFollowTheDivisorsSign) {
     EXPECT_EQ(op::floor_div{}(float(c[0]), float(c[1])), float(c[2]));
     EXPECT_EQ(op::mod{}(float(c[0]), float(c[1])), float(c[3]));
   }
+  EXPECT_EQ(op::floor_div{}(1.f, 0.1f), 9.f) << "0.1f is a little more than 0.1; the quotient rounds to 10";
+  EXPECT_EQ(op::floor_div{}(-1., 0.1), -10.);
+  EXPECT_EQ(op::floor_div{}(3.f, 0.f), kInf);
+  EXPECT_EQ(op::floor_div{}(-3.f, kInf), -1.f);
   int64_t const least = std::numeric_limits<int64_t>::min();
   EXPECT_EQ(op::floor_div{}(least, int64_t(-1)), least) << "wraps";
   EXPECT_EQ(op::mod{}(least, int64_t(-1)), 0);
@@ -299,6 +303,28 @@ TEST(Elementwise, PacksOfMemory) {
   check_packs<float, cute::half_t, 64, 66, 2, 2>();
   check_packs<float, float, 40, 41, 1, 1>();
   check_packs<cute::half_t, float, 48, 50, 2, 2>();
+}
+
+TEST(Elementwise, PartsThatLocalGives) {
+  using Rows = ShardLayout<Logical, cute::tuple<S<0>>, Threads>;
+  std::vector<float> in(1024), out(3072, -1.f);
+  for (int i = 0; i < 1024; ++i) in[i] = noise(i);
+  launch(1, 0, [&] {
+    auto part = [](float* p) {
+      return local(
+          make_shard_tensor(cute::make_tensor(cute::make_gmem_ptr(p), Logical{}), Logical{}, Rows{}));
+    };
+    auto const x = part(in.data());
+    auto y = part(&out[0]);
+    ops::unary(op::neg{}, x, y);
+    ops::binary(op::add{}, x, y, part(&out[1024]));
+    ops::fill(part(&out[2048]), 7.f);
+  });
+  for (int i = 0; i < 1024; ++i) {
+    EXPECT_EQ(out[i], -in[i]);
+    EXPECT_EQ(out[1024 + i], 0.f);
+    EXPECT_EQ(out[2048 + i], 7.f);
+  }
 }
 
 TEST(Elementwise, GlobalMemoryWithRunTimeStrides) {

@@ -40,7 +40,8 @@ TILEFOUNDRY_DEVICE void write_small(T& tile, int salt) {
 
 /// c = start + a @ b for tiles in the storages SA, SB.
 template <class T, int K, int N, class SA, class SB,
-          class Sum = std::conditional_t<std::is_same<T, int8_t>::value, int32_t, float>>
+          class Sum = std::conditional_t<std::is_same<T, int8_t>::value, int32_t, float>,
+          class Spread = Accumulator<N>>
 TILEFOUNDRY_DEVICE void check_mma(Recorder& record) {
   auto a = shared_tensor<T, typename SA::swizzle>(cta_shared(), Matrix<64, K>{}, typename SA::layout{});
   auto b =
@@ -48,7 +49,7 @@ TILEFOUNDRY_DEVICE void check_mma(Recorder& record) {
   write_small(a, 0);
   write_small(b, 3);
   ops::sync<SyncKind::cta>();
-  auto c = register_tensor<Sum>(Matrix<64, N>{}, Accumulator<N>{});
+  auto c = register_tensor<Sum>(Matrix<64, N>{}, Spread{});
   ops::iota(c, _0{}, Sum(1), Sum(2));
   ops::mma(a, b, c);
   record(c);
@@ -131,6 +132,9 @@ TILEFOUNDRY_DEVICE void check_products(Recorder& record) {
   check_mma<int32_t, 16, 24, InRows<64, 16, 4>, InRows<16, 24, 4>, int32_t>(record);
   check_mma<half_t, 32, 16, InRows<64, 32, 8>, InRows<32, 16, 8>, half_t>(record);
   check_mma<bfloat16_t, 32, 16, InRows<64, 32, 8>, InColumns<32, 16, 8>, double>(record);
+  using Threes = ShardLayout<Layout<Shape<_64, _2, _3>, Stride<_0, _0, _1>>, cute::tuple<S<0>, S<1>>,
+                             Mesh<Layout<Shape<_64, _2>, Stride<_2, _1>>, kThread>>;
+  check_mma<half_t, 19, 6, InRows<64, 19, 1>, InColumns<19, 6, 1>, float, Threes>(record);
   check_products_of<float_e4m3_t>(record);
   check_products_of<float_e5m2_t>(record);
   check_products_of<int8_t>(record);

@@ -107,7 +107,12 @@ struct floor_div {
       return static_cast<T>(
           b != T(-1) && a % b != T(0) && detail::is_negative(a) != detail::is_negative(b) ? q - 1 : q);
     } else {
-      return std::floor(a / b);
+      // By way of the remainder, which is exact, as torch: a / b may round up to the next integer.
+      if (b == T(0)) return a / b;
+      T const r = std::fmod(a, b);
+      T const q = (a - r) / b - (r != T(0) && detail::is_negative(r) != detail::is_negative(b) ? T(1) : T(0));
+      T const below = std::floor(q);
+      return q == T(0) ? std::copysign(T(0), a / b) : q - below > T(0.5) ? below + T(1) : below;
     }
   }
 };
