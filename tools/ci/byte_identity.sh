@@ -15,8 +15,10 @@ for argument in "$@"; do
   if [[ $argument == -* ]]; then options+=("$argument"); else targets+=("$argument"); fi
 done
 
-# Runs Bazel in the copy of the checkout called $1.
-bazel() { (cd "$work/$1/tilefoundry" && ./bazelw --output_base="$work/$1/base" "${@:2}"); }
+# Runs Bazel in the copy of the checkout called $1; it does not live long enough for the JVM's optimising compiler.
+bazel() {
+  (cd "$work/$1/tilefoundry" && ./bazelw --output_base="$work/$1/base" --host_jvm_args=-XX:TieredStopAtLevel=1 "${@:2}")
+}
 
 # Servers outlive their folders unless told, and what they fetched is write-protected.
 clean_up() {
