@@ -113,12 +113,12 @@ TILEFOUNDRY_DEVICE void check_products(Recorder& record) {
   check_mma<bfloat16_t, 16, 64, InColumnAtoms<64, 16, 2>, InColumnAtoms<16, 64, 1>>(record);
   check_mma<bfloat16_t, 80, 96, InAtoms<64, 80, 1>, InColumnAtoms<80, 96, 1>>(record);
   check_mma<half_t, 64, 128, InAtoms<64, 64, 3>, InAtoms<64, 128, 3>>(record);
-  check_mma<half_t, 64, 128, InAtoms<64, 64, 2>, InColumnAtoms<64, 128, 3>>(record);
+  check_mma<half_t, 64, 112, InAtoms<64, 64, 2>, InColumnAtoms<64, 112, 3>>(record);
   check_mma<bfloat16_t, 64, 192, InAtoms<64, 64, 3>, InAtoms<64, 192, 3>>(record);
   check_mma<bfloat16_t, 32, 256, InAtoms<64, 32, 2>, InColumnAtoms<32, 256, 2>>(record);
   check_mma<half_t, 32, 40, InColumnAtoms<64, 32, 0>, InAtoms<32, 40, 0>>(record);
   check_mma<half_t, 32, 176, InAtoms<64, 32, 2>, InColumnAtoms<32, 176, 2>>(record);
-  check_mma<half_t, 32, 176, InColumnAtoms<64, 32, 1>, InAtoms<32, 176, 1>>(record);
+  check_mma<half_t, 32, 144, InColumnAtoms<64, 32, 1>, InAtoms<32, 144, 1>>(record);
   check_mma<half_t, 32, 160, InColumnAtoms<64, 32, 3>, InAtoms<32, 160, 2>>(record);
   // What a warpgroup cannot take, warps do.
   check_mma<half_t, 32, 16, InAtoms<64, 32, 2>, InRows<32, 16, 8>>(record);

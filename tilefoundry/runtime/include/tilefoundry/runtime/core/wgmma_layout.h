@@ -47,7 +47,7 @@ using WgmmaRightOperand = WgmmaOperand<static_cast<int>(sizeof(typename B::value
                                        typename Matrix<B>::Columns, typename Matrix<B>::Rows, SwizzleOf<B>>;
 
 /// Columns that one instruction multiplies, from the widest.
-inline constexpr int kWgmmaColumns[] = {256, 192, 128, 96, 64, 32, 16, 8};
+inline constexpr int kWgmmaColumns[] = {256, 192, 176, 160, 144, 128, 112, 96, 64, 32, 16, 8};
 
 /// The widest instruction for `columns` neighbours.
 TILEFOUNDRY_HOST_DEVICE constexpr int wgmma_columns(int columns) {
