@@ -67,6 +67,32 @@ TILEFOUNDRY_DEVICE void store_operand(Elements const& out, int i, Pack<Element, 
   }
 }
 
+/// Whether neighbours of a register fragment share a register of the GPU: two elements of 16 bits. Written
+/// one by one, they would be held apart wherever a loop comes between, in twice the registers.
+template <class Dst>
+TILEFOUNDRY_HOST_DEVICE constexpr bool shares_registers() {
+#if defined(TILEFOUNDRY_TARGET_CUDA)
+  using Tensor = remove_cvref_t<Dst>;
+  if constexpr (is_shard_tensor<Tensor>::value) {
+    if constexpr (is_small_float_v<typename Tensor::value_type> && sizeof(typename Tensor::value_type) == 2 &&
+                  is_owning<typename Tensor::engine_type>::value) {
+      return PackPlan<typename Tensor::shard_layout_type>::elements(1) >= 2;
+    }
+  }
+#endif
+  return false;
+}
+
+/// Both halves of a register at once.
+template <class Element>
+TILEFOUNDRY_DEVICE void store_register(Element* both, Element low, Element high) {
+  uint16_t half[2];
+  memcpy(half, &low, 2);
+  memcpy(half + 1, &high, 2);
+  uint32_t const word = half[0] | static_cast<uint32_t>(half[1]) << 16;
+  memcpy(both, &word, 4);
+}
+
 /// out(i) = f(in(i)...) for the first `Count` elements, `Pack_` at once where there are as many.
 /// @tparam Dst, Src the tensors or scalars of which out and in are the elements
 template <int Count, int Pack_, class Dst, class... Src, class F, class Out, class... In>
@@ -83,8 +109,15 @@ TILEFOUNDRY_DEVICE void for_elements(F const& f, Out const& out, In const&... in
     };
     store_operand<Pack_, Dst>(out, i, results(load_operand<Pack_, Src>(in, i)...));
   }
+  constexpr int paired = shares_registers<Dst>() ? packed + (Count - packed) / 2 * 2 : packed;
+  if constexpr (paired > packed) {
+    TILEFOUNDRY_UNROLL
+    for (int i = packed; i < paired; i += 2) {
+      store_register(&out(i), convert<Element>(f(in(i)...)), convert<Element>(f(in(i + 1)...)));
+    }
+  }
   TILEFOUNDRY_UNROLL
-  for (int i = packed; i < Count; ++i) out(i) = convert<Element>(f(in(i)...));
+  for (int i = paired; i < Count; ++i) out(i) = convert<Element>(f(in(i)...));
 }
 
 /// A host's compiler makes vectors of plain loops itself, also over instances.
