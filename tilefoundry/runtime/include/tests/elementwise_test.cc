@@ -54,6 +54,7 @@ void check_all_unary(double relative) {
   CHECK(relu, x < 0 ? 0 : x);
   CHECK(exp, std::exp(x));
   CHECK(exp2, std::exp2(x));
+  CHECK(exp2_ftz, std::exp2(x));
   CHECK(log, std::log(x));
   CHECK(log2, std::log2(x));
   CHECK(sqrt, std::sqrt(x));
@@ -82,6 +83,19 @@ TEST(Unary, SignOfZero) {
     ops::fill(x, 0.f);
     ops::unary(op::neg{}, x, x);
     EXPECT_TRUE(std::signbit(x.data()[3]));
+  });
+}
+
+TEST(Unary, PowersOfTwoBelowTheNormalNumbersAreZero) {
+  launch(1, 0, [&] {
+    float const operands[] = {-150.f, -126.5f, -126.f, 127.f};
+    auto x = register_tensor<float>(Logical{}, Eight{});
+    for (int i = 0; i < 8; ++i) x.data()[i] = operands[i % 4];
+    ops::unary(op::exp2_ftz{}, x, x);
+    EXPECT_EQ(x.data()[0], 0.f);
+    EXPECT_EQ(x.data()[1], 0.f);
+    EXPECT_EQ(x.data()[2], 0x1p-126f);
+    EXPECT_EQ(x.data()[3], 0x1p127f);
   });
 }
 

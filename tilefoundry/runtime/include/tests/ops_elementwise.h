@@ -140,6 +140,15 @@ TILEFOUNDRY_DEVICE void check_special(Recorder& record) {
   record(z);
 }
 
+/// Powers of two at both ends of the normal numbers, and below them.
+TILEFOUNDRY_DEVICE void check_powers(Recorder& record) {
+  float const operands[] = {-200.f, -149.f, -126.5f, -126.f, -1.f, 3.f, 127.f, -__builtin_huge_valf()};
+  auto x = register_tensor<float>(Matrix<128, 8>{}, EightEach{});
+  for (int i = 0; i < 8; ++i) x.data()[i] = operands[i];
+  ops::unary(op::exp2_ftz{}, x, x);
+  record(x);
+}
+
 /// Views of global and of shared memory, of which a GPU moves packs where rows of Pitch elements are aligned.
 template <class From, class To, int Pitch>
 TILEFOUNDRY_DEVICE void check_memory(Args const& args, Recorder& record) {
@@ -196,6 +205,7 @@ TILEFOUNDRY_DEVICE void body(Args const& args, Recorder& record) {
   check_fragments<bfloat16_t>(record);
   check_fragments<int32_t>(record);
   check_fragments<int8_t>(record);
+  check_powers(record);
   check_special<float>(record);
   check_special<double>(record);
   check_special<half_t>(record);

@@ -169,6 +169,7 @@ TILEFOUNDRY_UNARY_OP(relu, detail::is_negative(x) ? T(0) : x)
 TILEFOUNDRY_UNARY_OP(logical_not, !x)
 TILEFOUNDRY_UNARY_OP(exp, std::exp(x))
 TILEFOUNDRY_UNARY_OP(exp2, std::exp2(x))
+TILEFOUNDRY_UNARY_OP(exp2_ftz, target::exp2_ftz(x))  // zero below the normal numbers: one instruction
 TILEFOUNDRY_UNARY_OP(log, std::log(x))
 TILEFOUNDRY_UNARY_OP(log2, std::log2(x))
 TILEFOUNDRY_UNARY_OP(log1p, std::log1p(x))

@@ -130,6 +130,9 @@ void atomic_add(T* p, T value) {
   } while (!__atomic_compare_exchange_n(bits, &before, after, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 }
 
+inline float exp2_ftz(float x) { return x < -126.f ? 0.f : std::exp2(x); }
+inline double exp2_ftz(double x) { return x < -1022.0 ? 0.0 : std::exp2(x); }
+
 inline float max_nan(float a, float b) { return a != a ? a : b != b ? b : a < b ? b : a; }
 inline float min_nan(float a, float b) { return a != a ? a : b != b ? b : b < a ? b : a; }
 
