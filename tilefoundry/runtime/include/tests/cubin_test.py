@@ -38,6 +38,9 @@ def test_a_warp_specialised_product() -> None:
     assert re.search(r"\bUTMASTG\.2D", sass)
     assert len(re.findall(r"\bUSETMAXREG", sass)) == 3, "a role that gives registers up and two that claim them"
     assert not re.search(r"\b(LDL|STL)\b", sass), "registers were spilled or indexed"
+    # The assembler says so in passing, and not as a warning, where it makes each product wait for the one before.
+    fences, multiplied = (len(re.findall(rf"\b{name}", sass)) for name in ("WARPGROUP.ARRIVE", "HGMMA"))
+    assert multiplied == 4 * fences, "the products of a stage start together"
     # Between the first and the last product, apart from the one fence when the pipeline is made.
     products = sass[sass.index("HGMMA") : sass.rindex("HGMMA")]
     assert "MEMBAR.ALL.GPU" not in products

@@ -36,7 +36,7 @@ def device_kernel(name, srcs, unit, local_defines = [], manual = False, tiers = 
             srcs = srcs,
             archs = [_ARCHS[tier]],
             # --compress-mode: a fifth of the size, which the device bundle has to carry. All-warnings: nvcc's own, for
-            # the GPU's side, and those of the assembler, which tells where products wait for each other.
+            # the GPU's side, and those of the assembler.
             copts = [
                 "--compress-mode=size",
                 "-Werror=all-warnings",
