@@ -176,6 +176,26 @@ TEST(Checking, WindowsOfASignalOverlap) {
   }
 }
 
+TEST(Checking, WhatItCannotFollowIsRefused) {
+  float x[4] = {};
+  int64_t const shape[] = {2, 2}, reversed[] = {2, -1}, ones[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
+  auto const refusal = [&](int rank, int64_t const* extents, int64_t const* strides) -> std::string {
+    Call call;
+    try {
+      call.add("x", x + 1, sizeof(float), rank, extents, strides, Role::input);
+    } catch (std::invalid_argument const& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(
+      refusal(2, shape, reversed),
+      "checked::Call: 'x': expected a rank up to 8 and strides that are not negative, got strides (2, -1); "
+      "describe the memory that it is a view of");
+  EXPECT_NE(refusal(9, ones, ones), "");
+  EXPECT_EQ(refusal(8, ones, ones), "");
+}
+
 // Kernels that are given parts of what the call describes, or its elements in another shape.
 TEST(Checking, ViewsOfArgumentsShareTheirMemory) {
   auto const part = [](float* data, int64_t count) {

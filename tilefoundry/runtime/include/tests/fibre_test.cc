@@ -220,11 +220,12 @@ TEST(Stacks, WhatLiesBelowFaults) {
   auto const fault = ::testing::KilledBySignal(SIGSEGV);
   fibre::Stacks stacks;
   stacks.reserve(2);
-  auto const page = static_cast<ptrdiff_t>(sysconf(_SC_PAGESIZE));
+  auto const guard = static_cast<ptrdiff_t>(fibre::Stacks::kGuardBytes);
+  EXPECT_EQ(guard % sysconf(_SC_PAGESIZE), 0);
   for (int i = 0; i < 2; ++i) {
     char volatile* const bottom = stacks.top(i) - fibre::Stacks::kBytes;
     EXPECT_EXIT(bottom[-1] = 1, fault, "");
-    EXPECT_EXIT(bottom[-page] = 1, fault, "");
+    EXPECT_EXIT(bottom[-guard] = 1, fault, "");
   }
   static void (*volatile deeper)(int);
   deeper = [](int n) {

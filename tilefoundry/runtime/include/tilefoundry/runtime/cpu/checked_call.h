@@ -32,7 +32,8 @@ class Call {
     return call;
   }
 
-  /// Adds an argument. @param strides in elements
+  /// Adds an argument. @param strides in elements, none of them negative
+  /// @throws std::invalid_argument for others, and for a rank above GlobalTensor::kMaxRank
   void add(char const* name, void* data, int item, int rank, int64_t const* shape, int64_t const* strides,
            GlobalTensor::Role role) {
     tensors_.push_back(std::make_unique<GlobalTensor>(name, data, item, rank, shape, strides, role));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <stdexcept>
 #include <vector>
 
 namespace tilefoundry {
@@ -54,6 +55,12 @@ class GlobalTensor : public Memory {
   GlobalTensor(char const* name, void* data, int item, int rank, int64_t const* shape, int64_t const* strides,
                Role role)
       : name_(name), data_(static_cast<char*>(data)), item_(item), rank_(rank), role_(role) {
+    if (rank > kMaxRank || std::any_of(strides, strides + rank, [](int64_t stride) { return stride < 0; })) {
+      throw std::invalid_argument("checked::Call: " + quoted(name, "an argument") +
+                                  ": expected a rank up to " + std::to_string(kMaxRank) +
+                                  " and strides that are not negative, got strides " +
+                                  tuple_text(strides, rank) + "; describe the memory that it is a view of");
+    }
     std::copy_n(shape, rank, shape_);
     std::copy_n(strides, rank, strides_);
     for (int k = 0; k < rank; ++k) order_[k] = k;

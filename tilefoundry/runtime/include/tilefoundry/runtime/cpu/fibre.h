@@ -5,7 +5,6 @@
 
 #include <sys/mman.h>
 #include <tilefoundry/runtime/core/config.h>
-#include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -104,10 +103,12 @@ inline void* prepare_stack(char* top, void (*entry)()) {
 #endif
 }
 
-/// Stacks of equal size, each above a page that faults; memory is used only where a stack has been touched.
+/// Stacks of equal size, each above pages that fault; memory is used only where a stack has been touched.
 class Stacks {
  public:
   static constexpr size_t kBytes = 256 * 1024;
+  /// What faults, a multiple of the page of any system: a frame that is smaller cannot reach over it.
+  static constexpr size_t kGuardBytes = 64 * 1024;
 
   Stacks() = default;
   Stacks(Stacks const&) = delete;
@@ -118,8 +119,7 @@ class Stacks {
   void reserve(int count) {
     if (count <= count_) return;
     release();
-    size_t const page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-    size_t const pitch = kBytes + page;
+    size_t const pitch = kBytes + kGuardBytes;
     void* const base = mmap(nullptr, pitch * static_cast<size_t>(count), PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED) throw std::bad_alloc();
@@ -127,7 +127,7 @@ class Stacks {
     pitch_ = pitch;
     count_ = count;
     for (int i = 0; i < count; ++i) {
-      if (mprotect(base_ + static_cast<size_t>(i) * pitch_, page, PROT_NONE) == 0) continue;
+      if (mprotect(base_ + static_cast<size_t>(i) * pitch_, kGuardBytes, PROT_NONE) == 0) continue;
       release();  // none of them is kept without its guard
       throw std::bad_alloc();
     }
