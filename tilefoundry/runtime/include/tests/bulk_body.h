@@ -78,6 +78,10 @@ TILEFOUNDRY_DEVICE uint16_t* record_loads(Map const& map, uint16_t* log) {
   return log + count * size;
 }
 
+struct Start {
+  int row, column;
+};
+
 /// Fills a tile with numbers of its own and stores it: at once by all, and started by a slice.
 template <int Index, class Map>
 TILEFOUNDRY_DEVICE void store_boxes(Map const& map) {
@@ -94,6 +98,12 @@ TILEFOUNDRY_DEVICE void store_boxes(Map const& map) {
     ops::tile_store_wait();
   }
   ops::sync<SyncKind::cta>();
+  // From before the tensor on, along either axis and both.
+  constexpr Start starts[] = {{-3, 8}, {2, -8}, {-5, -16}};
+  for (Start const& start : starts) {
+    ops::tile_store(map, make_coord(start.row, start.column), tile);
+    ops::sync<SyncKind::cta>();
+  }
 }
 
 template <bool Vector, int Index>

@@ -264,6 +264,9 @@ TEST(Elementwise, WhereFillClampIota) {
         EXPECT_EQ(x.data()[i], std::min(std::max(i - 3, 1), 3));
       }
     }
+    ops::fill(x, 2.f);
+    ops::clamp(x, t % 2 == 0 ? kNan : 1.f, t % 2 == 0 ? 3.f : kNan, x);
+    EXPECT_TRUE(std::isnan(x.data()[7])) << "by a bound that is none";
     float plain[6];
     ops::iota(cute::make_tensor(&plain[0], RowMajor<2, 3>{}), Int<1>{}, 4, 3);
     for (int i = 0; i < 6; ++i) EXPECT_EQ(plain[i], 4 + 3 * (i % 3));

@@ -41,7 +41,7 @@ TILEFOUNDRY_DEVICE void where(Condition const& condition, A const& a, B const& b
   unary_impl::Unary<op::select<Out>>{}(dst, condition, a, b);
 }
 
-/// dst = min(max(src, low), high); NaN stays NaN.
+/// dst = min(max(src, low), high); where one of the three is NaN, so is the result, as in torch.
 template <class Src, class Low, class High, class Dst>
 TILEFOUNDRY_DEVICE void clamp(Src const& src, Low low, High high, Dst&& dst) {
   TILEFOUNDRY_OP("clamp");

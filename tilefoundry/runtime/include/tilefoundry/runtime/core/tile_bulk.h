@@ -110,11 +110,20 @@ TILEFOUNDRY_HOST_DEVICE constexpr bool is_bulk() {
   }
 }
 
-/// Bulk copies begin at multiples of 16 bytes of a row, and what they store ends at one: seen on sm_90, where
-/// a copy from elsewhere is an illegal instruction, and a box that overhangs writes 16 bytes at a time. Known
-/// at compile time for most boxes; the instances copy the others.
+template <class Coord, int... B>
+TILEFOUNDRY_DEVICE bool starts_inside(Coord const& coord, cute::seq<B...>) {
+  return ((static_cast<int64_t>(cute::get<B>(coord)) >= 0) && ...);
+}
+
+/// Bulk copies begin at multiples of 16 bytes of a row, and what they store begins inside the tensor and ends
+/// at such a multiple: seen on sm_90, where a copy from elsewhere and a store to before the tensor are
+/// illegal instructions, and a box that overhangs writes 16 bytes at a time. Known at compile time for most
+/// boxes; the instances copy the others.
 template <bool Store, class Box, class Tensor, class Movement, class Coord>
 TILEFOUNDRY_DEVICE bool bulk_reaches(TileMap<Box, Tensor, Movement> const& map, Coord const& coord) {
+  if constexpr (Store) {
+    if (!starts_inside(coord, cute::make_seq<Tensor::rank>{})) return false;
+  }
   constexpr int inner = Tensor::rank - 1, box = decltype(cute::size<inner>(Box{}))::value;
   constexpr int64_t chunk = 16 / static_cast<int64_t>(sizeof(typename Tensor::value_type));
   int64_t const start = static_cast<int64_t>(cute::get<inner>(coord));

@@ -131,13 +131,13 @@ inline constexpr bool kMovesPacks = false;
 
 namespace op {
 
-/// min(max(x, low), high); NaN stays NaN.
+/// min(max(x, low), high); where one of the three is NaN, so is the result.
 template <class T>
 struct clamp {
   T low, high;
   TILEFOUNDRY_DEVICE T operator()(T x) const {
-    T const raised = x < low ? low : x;
-    return high < raised ? high : raised;
+    T const raised = x < low || low != low ? low : x;
+    return high < raised || high != high ? high : raised;
   }
 };
 
