@@ -1,6 +1,7 @@
-// C (M, N) = A (M, K) @ B (N, K)^T in bf16 with f32 accumulation, as a warp-specialised kernel over the
-// public headers: a producer warp fills a ring of stages, two consumer warpgroups multiply 64 rows each and
-// store their part through shared memory, over a persistent grid in an order that keeps tiles in L2.
+// C (M, N) = A (M, K) @ B in bf16 with f32 accumulation, as a warp-specialised kernel over the public
+// headers: a producer warp fills a ring of stages, two consumer warpgroups multiply 64 rows each and store
+// their part through shared memory, over a persistent grid in an order that keeps tiles in L2. B is stored as
+// (N, K) or, with GEMM_B_BY_ROWS, as (K, N).
 #include <tilefoundry/runtime.h>
 
 namespace tilefoundry {
@@ -42,16 +43,41 @@ template <int R, int C>
 using Matrix = Layout<Shape<Int<R>, Int<C>>, Stride<Int<C>, _1>>;
 using Rows128 = Swizzle<3, 4, 3>;  // rows of 128 bytes
 using BoxA = Shape<Int<kM>, Int<kK>>;
-using BoxB = Shape<Int<kN>, Int<kK>>;
+#ifdef GEMM_B_BY_ROWS
+constexpr bool kByRows = true;
+#else
+constexpr bool kByRows = false;
+#endif
+using BoxB = std::conditional_t<kByRows, Shape<Int<kK>, Int<kN>>, Shape<Int<kN>, Int<kK>>>;
 using BoxC = Shape<_64, Int<kStoredColumns>>;
 
 // What the host describes to the driver: the boxes, all with rows of 128 bytes.
-constexpr int kBoxA[] = {kM, kK}, kBoxB[] = {kN, kK}, kBoxC[] = {64, kStoredColumns};
+constexpr int kBoxA[] = {kM, kK}, kBoxB[] = {kByRows ? kK : kN, kByRows ? kN : kK},
+              kBoxC[] = {64, kStoredColumns};
 constexpr int kSwizzleBits = 3;
 
 template <int R>
 TILEFOUNDRY_DEVICE auto tile_at(int bytes) {
   return shared_tensor<T, Rows128>(cta_shared() + bytes, Matrix<R, 64>{}, Matrix<R, 64>{});
+}
+
+/// The tile of B as it is stored: rows of (N, K), or blocks of 64 columns of (K, N).
+TILEFOUNDRY_DEVICE auto b_tile_at(int bytes) {
+  if constexpr (kByRows) {
+    using Storage = Layout<Shape<Int<kK>, Int<kN / 64>, _64>, Stride<_64, Int<64 * kK>, _1>>;
+    return shared_tensor<T, Rows128>(cta_shared() + bytes, Matrix<kK, kN>{}, Storage{});
+  } else {
+    return tile_at<kN>(bytes);
+  }
+}
+
+/// The same as the (K, N) operand of a product.
+TILEFOUNDRY_DEVICE auto b_operand_at(int bytes) {
+  if constexpr (kByRows) {
+    return b_tile_at(bytes);
+  } else {
+    return transposed_view(b_tile_at(bytes));
+  }
 }
 
 /// 64 rows of N columns over a warpgroup as its products accumulate: in registers, in the order of the
@@ -92,8 +118,7 @@ TILEFOUNDRY_DEVICE void consume(Pipe& pipe, MapC const& c_map, Order const& orde
     for (int64_t k = 0; k < steps; ++k) {
       pipe.wait();
       auto const a = tile_at<64>(pipe.reading() * kStageBytes + Index * 64 * kK * 2);
-      auto const b = tile_at<kN>(pipe.reading() * kStageBytes + kTileBytesA);
-      ops::mma_issue(a, transposed_view(b), c);
+      ops::mma_issue(a, b_operand_at(pipe.reading() * kStageBytes + kTileBytesA), c);
       if (k > 0) {
         ops::mma_wait<1>();
         pipe.release();
@@ -132,7 +157,8 @@ TILEFOUNDRY_DEVICE void body(Args const& args) {
   // Where bulk copies do the work a warp starts them; elsewhere a warpgroup copies.
   using Producer = ThreadSlice<0, Vector ? 32 : 128>;
   using Consumer = ThreadSlice<128, 256>;
-  int64_t const m = args.a.shape[0], n = args.b.shape[0], steps = (args.a.shape[1] + kK - 1) / kK;
+  int64_t const m = args.a.shape[0], n = args.b.shape[kByRows ? 1 : 0],
+                steps = (args.a.shape[1] + kK - 1) / kK;
   auto const shape = [](GlobalArg<2> const& arg) { return make_shape(arg.shape[0], arg.shape[1]); };
   auto const a_map =
       make_tile_map<BoxA, Rows128>(global_tensor<T, Vector>(args.a, shape(args.a)), args.a_map);
@@ -156,7 +182,8 @@ TILEFOUNDRY_DEVICE void body(Args const& args) {
           pipe.acquire();
           int const stage = pipe.loading() * kStageBytes;
           ops::tile_load(a_map, make_coord(row, k * kK), tile_at<kM>(stage), pipe);
-          ops::tile_load(b_map, make_coord(column * kN, k * kK), tile_at<kN>(stage + kTileBytesA), pipe);
+          auto const b_coord = kByRows ? make_coord(k * kK, column * kN) : make_coord(column * kN, k * kK);
+          ops::tile_load(b_map, b_coord, b_tile_at(stage + kTileBytesA), pipe);
           pipe.commit();
         }
       }

@@ -7,15 +7,22 @@
 
 #include "gemm_body.h"
 
+#ifdef GEMM_B_BY_ROWS
+#define GEMM_NAME(suffix) gemm_by_rows_##suffix
+#else
+#define GEMM_NAME(suffix) gemm_##suffix
+#endif
+
 namespace tilefoundry {
 inline namespace TILEFOUNDRY_UNIT {
 namespace gemm {
 
 extern "C" __global__ void __cluster_dims__(kCluster, 1, 1) __launch_bounds__(kThreads, 1)
-    gemm__vector(const __grid_constant__ Args args) {
+    GEMM_NAME(_vector)(const __grid_constant__ Args args) {
   body<true>(args);
 }
-extern "C" __global__ void __launch_bounds__(kThreads, 1) gemm__general(const __grid_constant__ Args args) {
+extern "C" __global__ void __launch_bounds__(kThreads, 1)
+    GEMM_NAME(_general)(const __grid_constant__ Args args) {
   body<false>(args);
 }
 
@@ -32,9 +39,9 @@ static bool make_map(TensorMap& map, GlobalArg<2> const& arg, int const* box, in
                                bulk_box(2, box, sizeof(T), kSwizzleBits, shares));
 }
 
-/// Starts C = A B^T on a stream. The tensors are the first three fields of Args.
+/// Starts the product on a stream. The tensors are the first three fields of Args.
 /// @return the CUDA error of the launch
-extern "C" int gemm_on_gpu(void const* tensors, bool vector, void* stream) {
+extern "C" int GEMM_NAME(on_gpu)(void const* tensors, bool vector, void* stream) {
   Args args;
   auto const* const given = static_cast<GlobalArg<2> const*>(tensors);
   args.a = given[0];
@@ -44,7 +51,7 @@ extern "C" int gemm_on_gpu(void const* tensors, bool vector, void* stream) {
                   make_map(args.c_map, args.c, kBoxC, 1))) {
     return cudaErrorInvalidValue;
   }
-  auto const kernel = vector ? gemm__vector : gemm__general;
+  auto const kernel = vector ? GEMM_NAME(_vector) : GEMM_NAME(_general);
   int processors = 0;
   cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0);
   cudaError_t const error =
@@ -52,7 +59,7 @@ extern "C" int gemm_on_gpu(void const* tensors, bool vector, void* stream) {
   if (error != cudaSuccess) return error;
   int64_t const cluster = vector ? kCluster : 1;
   int64_t const tiles =
-      (args.a.shape[0] + cluster * kM - 1) / (cluster * kM) * ((args.b.shape[0] + kN - 1) / kN);
+      (args.a.shape[0] + cluster * kM - 1) / (cluster * kM) * ((args.c.shape[1] + kN - 1) / kN);
   int64_t const clusters = tiles < processors / cluster ? tiles : processors / cluster;
   kernel<<<static_cast<unsigned>(clusters * cluster), kThreads, kSharedBytes,
            static_cast<cudaStream_t>(stream)>>>(args);
