@@ -121,6 +121,10 @@ REFUSED = {
         "view(register_tensor<float>(row, PerThread{}), row, PerThread{});",
         "the register tensor is a temporary",
     ),
+    "power of integers": (
+        "auto i = register_tensor<int>(row, PerThread{}); ops::binary(op::pow{}, i, i, i);",
+        "integers have no powers for negative exponents",
+    ),
     "operands of different shape": ("ops::binary(op::add{}, x, x, register_tensor<float>(Layout<Shape<Int<256>>,"
         "Stride<_1>>{}, ShardLayout<Layout<Shape<_4, _32, _2>, Stride<_0, _0, _1>>, cute::tuple<shard::S<0>,"
         "shard::S<1>>, Warps>{}));", "must have equal local shapes"),
