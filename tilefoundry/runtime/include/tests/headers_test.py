@@ -67,6 +67,13 @@ def test_refused_with_our_message(name: str, precompiled: list[str], tmp_path: P
     assert message in first, "another error comes before ours"
 
 
+def test_a_scan_over_warps_wants_to_know_the_size_of_a_cta(precompiled: list[str], tmp_path: Path) -> None:
+    source = re.sub("template <> constexpr auto program_shape.*", "", PRELUDE)
+    source %= "constexpr int bytes = ops::scan_workspace_bytes<0, decltype(x), decltype(x)>(); (void)bytes;"
+    done = compile_source(source, *precompiled, "-std=c++17", "-fsyntax-only", _CPU, cwd=tmp_path)
+    assert "a scan that leaves its warp needs a static thread level" in done.stderr
+
+
 def test_the_prelude_itself_compiles(precompiled: list[str], tmp_path: Path) -> None:
     source = PRELUDE % "ops::fill(x, 0.f);"
     done = compile_source(source, *precompiled, "-std=c++17", "-fsyntax-only", _CPU, cwd=tmp_path)

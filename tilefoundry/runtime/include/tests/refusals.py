@@ -282,6 +282,22 @@ REFUSED = {
         "ops::tile_load(map, make_coord(0, 0), s);",
         "one start coordinate per axis",
     ),
+    "mesh of a slice of a nested layout": (
+        "MeshSlice<ThreadSlice<0, 32>, Layout<Shape<Shape<_4, _8>>, Stride<Stride<_8, _1>>>>{}.local_index();",
+        "MeshSlice: the layout is flat, with one mode per mesh axis",
+    ),
+    "reduction of a raw pointer": (
+        "float v[4]; ops::reduce<op::sum, Axes<0>>(&v[0], y);",
+        "ops: an operand is a ShardTensor or a CuTe tensor",
+    ),
+    "window from another rank": (
+        _MEMORY + "make_window<Axes<0>>(t, make_coord(0, 0), make_shape(4));",
+        "one start coordinate per axis of the tensor",
+    ),
+    "window of other extents": (
+        _MEMORY + "make_window<Axes<0>>(t, make_coord(0), make_shape(4, 4));",
+        "one extent per axis of the window",
+    ),
     "box of another shape": (
         "auto s = shared_tensor<float>(cta_shared(), row, row);"
         "auto map = make_tile_map<Shape<_64>>(global_tensor<float, true>(GlobalArg<1>{}, make_shape(int64_t(64))));"

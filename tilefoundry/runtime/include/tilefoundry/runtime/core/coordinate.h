@@ -163,6 +163,10 @@ TILEFOUNDRY_HOST_DEVICE constexpr decltype(auto) as_shard(T&& t) {
   using Tensor = remove_cvref_t<T>;
   if constexpr (is_shard_tensor<Tensor>::value) {
     return static_cast<T&&>(t);
+  } else if constexpr (!cute::is_tensor<Tensor>::value) {
+    static_assert(
+        cute::is_tensor<Tensor>::value,
+        "ops: an operand is a ShardTensor or a CuTe tensor; a raw pointer has no extents and no residency");
   } else if constexpr (is_shard_layout<typename Tensor::layout_type>::value) {
     auto const shard_layout = t.layout();
     auto const logical = cute::make_layout(shard_layout.shape(), cute::LayoutRight{});

@@ -9,6 +9,7 @@ inline namespace TILEFOUNDRY_UNIT {
 /// Compile-time list of logical axes.
 template <int... A>
 struct Axes {
+  static constexpr int count = sizeof...(A);
   TILEFOUNDRY_HOST_DEVICE static constexpr bool contains(int axis) { return ((axis == A) || ... || false); }
 
   /// Whether a tensor of `Rank` axes has them all.

@@ -208,6 +208,8 @@ template <class Op, int Axis, bool Exclusive = false, class Src, class Dst, clas
 TILEFOUNDRY_DEVICE void scan(Src const& src, Dst&& dst, cute::C<Axis>, [[maybe_unused]] Ws&& ws = {}) {
   TILEFOUNDRY_OP("scan");
   using D = detail::remove_cvref_t<Dst>;
+  static_assert(is_shard_tensor<Src>::value && is_shard_tensor<D>::value,
+                "ops::scan: src and dst are register fragments");
   using Plan = detail::ScanPlan<Axis, typename Src::global_layout_type, typename Src::shard_layout_type>;
   using Out = detail::ReducePlan<Axes<Axis>, typename D::global_layout_type, typename D::shard_layout_type>;
   using Acc = detail::accumulator_t<typename Src::value_type, typename D::value_type>;

@@ -31,6 +31,9 @@ struct MeshSlice {
 
   static constexpr int rank = decltype(cute::rank(MeshLayout{}))::value;
   static constexpr int levels = 1;
+  static_assert(
+      detail::is_flat<MeshLayout>(),
+      "MeshSlice: the layout is flat, with one mode per mesh axis; flatten a nested one (cute::flatten)");
 
   template <int Axis>
   static constexpr int extent = detail::static_or<decltype(cute::size<Axis>(MeshLayout{}))>(0);

@@ -22,9 +22,15 @@ struct TileMap {
 template <class Box, class Tensor>
 TILEFOUNDRY_HOST_DEVICE constexpr void check_tile_map() {
   static_assert(cute::is_static<Box>::value, "make_tile_map: the box has static extents");
-  static_assert(cute::is_tensor<Tensor>::value && cute::is_gmem<typename Tensor::iterator>::value,
-                "make_tile_map: the tensor must be a CuTe tensor in global memory");
-  static_assert(decltype(cute::rank(Box{}))::value == Tensor::rank, "make_tile_map: one box extent per axis");
+  if constexpr (cute::is_tensor<Tensor>::value) {
+    static_assert(cute::is_gmem<typename Tensor::iterator>::value,
+                  "make_tile_map: the tensor must be a CuTe tensor in global memory");
+    static_assert(decltype(cute::rank(Box{}))::value == Tensor::rank,
+                  "make_tile_map: one box extent per axis");
+  } else {
+    static_assert(cute::is_tensor<Tensor>::value,
+                  "make_tile_map: the tensor must be a CuTe tensor in global memory");
+  }
 }
 
 /// Starts storing a whole shared tile. @tparam InFlight whether it is read after the call, too

@@ -97,6 +97,8 @@ template <class Perm, class Src, class Dst, class Ws>
 TILEFOUNDRY_DEVICE void transpose(Src const& src, Dst&& dst, Ws&& ws) {
   TILEFOUNDRY_OP("transpose");
   using D = detail::remove_cvref_t<Dst>;
+  static_assert(is_shard_tensor<Src>::value && is_shard_tensor<D>::value,
+                "ops::transpose: src and dst are register fragments");
   using T = typename Src::value_type;
   using Rows = detail::StagedRows<T, typename Src::global_layout_type>;
   static_assert(detail::is_register_v<Src> && detail::is_register_v<D>,

@@ -5,6 +5,7 @@
 
 #include <tilefoundry/runtime/core/matrix.h>
 #include <tilefoundry/runtime/core/reduce_plan.h>
+#include <tilefoundry/runtime/core/share.h>
 #include <tilefoundry/runtime/core/tensors.h>
 #include <tilefoundry/runtime/core/tile_access.h>
 
@@ -186,7 +187,13 @@ struct is_window<Window<Tensor, Extents, Kept>> : cute::true_type {};
 template <class Kept, class Tensor, class Coord, class Extents, int... T>
 TILEFOUNDRY_DEVICE auto make_window(Tensor const& tensor, Coord const& coord, Extents const& extents,
                                     cute::seq<T...>) {
-  return Window<Tensor, Extents, Kept>{tensor, {static_cast<int64_t>(cute::get<T>(coord))...}, extents};
+  constexpr bool starts = decltype(cute::rank(coord))::value == sizeof...(T);
+  constexpr bool ends = Kept::count == decltype(cute::rank(extents))::value;
+  static_assert(starts, "make_window: one start coordinate per axis of the tensor");
+  static_assert(ends, "make_window: one extent per axis of the window");
+  if constexpr (starts && ends) {
+    return Window<Tensor, Extents, Kept>{tensor, {static_cast<int64_t>(cute::get<T>(coord))...}, extents};
+  }
 }
 
 /// Visits the elements of a window in packs of N along its last axis: f(coordinate).
@@ -254,27 +261,6 @@ TILEFOUNDRY_DEVICE bool check_range(int64_t first, int64_t count, int axis, int6
 }
 
 }  // namespace detail
-
-/// Which elements of an op on memory are the running instance's: first, first + step, ...
-struct Share {
-  int64_t first;
-  int64_t step;
-};
-
-/// The instances of a CTA share the elements. (Templates, because they ask for the size of a level.)
-template <class Dependent = void>
-TILEFOUNDRY_DEVICE Share share_of_cta() {
-  constexpr auto thread = detail::kThreadLevel<Dependent>;
-  return {program_id<thread>(), static_cast<int64_t>(program_dim<thread>())};
-}
-
-/// The instances of all CTAs share them.
-template <class Dependent = void>
-TILEFOUNDRY_DEVICE Share share_of_grid() {
-  constexpr auto cta = detail::kCtaLevel<Dependent>;
-  Share const own = share_of_cta<Dependent>();
-  return {program_id<cta>() * own.step + own.first, static_cast<int64_t>(program_dim<cta>()) * own.step};
-}
 
 /// A box of a global tensor, or a whole shared tile.
 /// @tparam Kept the tensor's axes that the window has, in order
