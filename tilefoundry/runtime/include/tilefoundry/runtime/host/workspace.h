@@ -59,7 +59,8 @@ class Workspace {
     place(bytes, bound);
   }
 
-  /// The memory of a dense tensor, of this workspace or of the caller, under other extents of as many elements.
+  /// The memory of a dense tensor, of this workspace or of the caller, under other extents of as many
+  /// elements.
   void view(const Bound& tensor, std::initializer_list<int64_t> shape, Bound& bound) {
     describe(shape, bound);
     bound.data = tensor.data;
