@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from tilefoundry.dsl import ConstTensor, DimVar, DimVarRangePat, Tensor, tf
+from tilefoundry.ir.core.child import ChildEntry
+from tilefoundry.ir.core.expr import Call, Var
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.module import Module
 from tilefoundry.ir.tir import PrimFunction
@@ -100,3 +102,13 @@ def test_variants_and_the_prototypes_that_a_body_calls_reach_children() -> None:
 
     host = host_of(lower(Outer, CpuTarget.default()))
     assert [p.name for p in host.params] == ["x", "proj_w", "out"]
+
+
+def test_functions_that_a_hand_built_body_calls_reach_children() -> None:
+    entry = Proj.entry_function()
+    assert isinstance(entry, Function)
+    x = Var("x", entry.params[0].type)
+    helper = Function("helper", (x,), Call(ChildEntry("proj", entry), (x,)), x.type)
+    y = Var("y", x.type)
+    outer = Module("outer", (Function("f", (y,), Call(helper, (y,)), y.type),), "f", (Proj.renamed("proj"),))
+    assert [p.name for p in host_of(lower(outer, CpuTarget.default())).params] == ["y", "proj_w", "out"]

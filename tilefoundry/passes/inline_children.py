@@ -12,7 +12,6 @@ from tilefoundry.ir.core.expr import Call, Expr, Var
 from tilefoundry.ir.core.function import Function
 from tilefoundry.ir.core.metadata import BindingMetadata
 from tilefoundry.ir.core.module import Module
-from tilefoundry.ir.elaborate import functions_reached
 from tilefoundry.ir.rewrite import Node, Rewriter
 from tilefoundry.ir.traverse import post_order
 from tilefoundry.passes.base import CHILD_FREE, HIR, Pass
@@ -65,10 +64,20 @@ def _weights_reached(module: Module, fn: Function) -> dict[Path, Var]:
 
 
 def _children_called(fn: Function) -> Iterator[ChildEntry]:
-    parts = (part for function in functions_reached(fn) for part in (function, *function.variants))
-    for expr in post_order(*(part.body for part in parts if part.body is not None)):
-        if isinstance(expr, Call) and isinstance(expr.target, ChildEntry):
-            yield expr.target
+    """What `fn` calls, and the functions that it calls."""
+    seen: dict[int, Function] = {}
+    todo = [fn]
+    while todo:
+        function = todo.pop()
+        if id(function) in seen:
+            continue
+        seen[id(function)] = function
+        bodies = [part.body for part in (function, *function.variants) if part.body is not None]
+        for expr in post_order(*bodies):
+            if isinstance(expr, Call) and isinstance(expr.target, Function):
+                todo.append(expr.target)
+            elif isinstance(expr, Call) and isinstance(expr.target, ChildEntry):
+                yield expr.target
 
 
 class _Closed:
