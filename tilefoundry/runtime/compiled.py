@@ -77,7 +77,7 @@ class CompiledModule(RuntimeModule):
 
     @property
     def kernels(self) -> tuple[KernelLaunch, ...]:
-        """The launch configuration of each kernel."""
+        """The configuration of each launch, in order; launches of one kernel have one name."""
         return self.linked.kernels if self.linked is not None else ()
 
     @property
